@@ -43,6 +43,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SynchronousQueue;
@@ -89,6 +90,16 @@ final class JobLog implements OpenLogs.OpenLog {
 
     /** How long unused memory is kept before it is freed. */
     private static final long IDLE_MEMORY_SECONDS = 10;
+
+    /** Streams of cancelled uploads may have to be closed after the storage. */
+    private static final Executor CLOSERS =
+            new ThreadPoolExecutor(
+                    0,
+                    Integer.MAX_VALUE,
+                    IDLE_THREAD_SECONDS,
+                    TimeUnit.SECONDS,
+                    new SynchronousQueue<>(),
+                    new DaemonThreads("dstl-upload-close"));
 
     private final DstlSettings settings;
     private final LazySegmentStore store;
@@ -213,7 +224,15 @@ final class JobLog implements OpenLogs.OpenLog {
                         metrics);
         uploader =
                 new SegmentUploader(
-                        settings, jobId, incarnation, store, registry, timers, uploads, metrics);
+                        settings,
+                        jobId,
+                        incarnation,
+                        store,
+                        registry,
+                        timers,
+                        uploads,
+                        CLOSERS,
+                        metrics);
         compactor =
                 new Compactor(
                         settings,

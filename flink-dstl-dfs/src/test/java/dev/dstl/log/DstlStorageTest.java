@@ -384,6 +384,23 @@ class DstlStorageTest {
     }
 
     @Test
+    void uploadWhoseClientReturnsOnlyWhenItsStreamIsClosed_endsAfterTheStorage() throws Exception {
+        DstlStorage storage = storage(store.basePath().toString());
+        ChangelogWriter writer = writer(storage);
+        store.failAlways(WriteFault.HANG_UNTIL_CLOSED);
+        append(writer, "a");
+        Future<?> persist = writer.persist(writer.initialSequenceNumber(), 1);
+        await(() -> store.requests("create") > 0);
+
+        writer.close();
+        storage.close();
+
+        assertThatThrownBy(persist::get).isInstanceOf(CancellationException.class);
+        awaitThreadsToEnd();
+        assertThat(store.segments()).isEmpty();
+    }
+
+    @Test
     void afterClose_thereIsNoWriter() throws Exception {
         DstlStorage storage = storage(store.basePath().toString());
         storage.close();

@@ -33,6 +33,8 @@ import java.util.function.BooleanSupplier;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One compaction of neighbouring runs of a changelog, from the choice until the output is durable
@@ -87,6 +89,8 @@ public final class Compaction<B extends CompactionInput>
             return next;
         }
     }
+
+    private static final Logger LOG = LoggerFactory.getLogger(Compaction.class);
 
     private final CompactionListener<B> listener;
     private final Compactor compactor;
@@ -211,6 +215,7 @@ public final class Compaction<B extends CompactionInput>
     private void checkReading() {
         long requestNanos = compactor.readTimeout().nanos();
         long requestAge;
+        boolean inTime;
         CompactionRead reading;
         synchronized (this) {
             if (step != Step.READING) {
@@ -219,18 +224,34 @@ public final class Compaction<B extends CompactionInput>
             reading = read;
             requestAge = read.oldestNanos();
             long age = compactor.timers().nanoTime() - stepNanos;
-            if (requestAge < requestNanos && age < compactor.readNanos(bytes())) {
-                scheduleIn(requestNanos - requestAge, this::checkReading);
+            inTime = requestAge < requestNanos && age < compactor.readNanos(bytes());
+            if (inTime && checksAgainIn(requestNanos - requestAge)) {
                 return;
             }
         }
         compactor.giveUp(reading, requestNanos);
+        if (inTime) {
+            failed(new IOException("A read cannot be timed for lack of memory"));
+            return;
+        }
         compactor.readTimeout().expired();
         failed(
                 new IOException(
                         String.format(
                                 "The store did not answer a read for %d ms",
                                 TimeUnit.NANOSECONDS.toMillis(requestAge))));
+    }
+
+    /** Returns false if nothing would end a request that hangs. */
+    @GuardedBy("this")
+    private boolean checksAgainIn(long nanos) {
+        try {
+            scheduleIn(nanos, this::checkReading);
+            return true;
+        } catch (Throwable noMemory) {
+            LOG.debug("A compaction is given up, since its read cannot be timed", noMemory);
+            return false;
+        }
     }
 
     private long bytes() {

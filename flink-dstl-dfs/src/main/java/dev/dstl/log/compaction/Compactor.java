@@ -472,7 +472,24 @@ public final class Compactor {
             read.finish();
             if (read.isHanging()) {
                 linger(read);
+                giveUpLater(read);
             }
+        }
+    }
+
+    /** Interrupts threads of a finished read that still wait for the store after some time. */
+    private void giveUpLater(CompactionRead read) {
+        long timeoutNanos = readTimeout.nanos();
+        try {
+            timers.schedule(
+                    () -> {
+                        if (read.isHanging()) {
+                            read.giveUp(timeoutNanos);
+                        }
+                    },
+                    TimeUnit.NANOSECONDS.toMillis(timeoutNanos) + 1);
+        } catch (Throwable noMemory) {
+            LOG.debug("A read that is finished is not interrupted", noMemory);
         }
     }
 }

@@ -93,6 +93,8 @@ public final class RecentSegments {
             added = kept.add(segment);
         } finally {
             if (!added) {
+                // An addition that fails may have taken place.
+                kept.remove(segment);
                 memory.take(bytes);
             }
         }

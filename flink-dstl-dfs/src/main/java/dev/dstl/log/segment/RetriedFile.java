@@ -272,6 +272,20 @@ final class RetriedFile implements Closeable {
     }
 
     /**
+     * Switches from a damaged copy to the original. If there is none, the file counts as
+     * unreadable.
+     *
+     * @return whether there was one to switch to
+     */
+    boolean fallBackFromDamage(Exception damage) {
+        boolean fellBack = fallBack(damage);
+        if (!fellBack && file != null) {
+            session.failed(file);
+        }
+        return fellBack;
+    }
+
+    /**
      * Returns whether a segment is damaged because its end is missing, and no connection was lost.
      * The reader of the segment knows best what that means.
      */

@@ -115,7 +115,7 @@ public final class SegmentReader implements BlockSource, Closeable {
         try {
             return readFrameHeader(offset);
         } catch (CorruptSegmentException damagedCopy) {
-            if (!file.fallBack(damagedCopy)) {
+            if (!file.fallBackFromDamage(damagedCopy)) {
                 throw damagedCopy;
             }
             return frameAt(offset);
@@ -198,7 +198,7 @@ public final class SegmentReader implements BlockSource, Closeable {
         try {
             readAndVerify(frame, block, target);
         } catch (CorruptSegmentException damagedCopy) {
-            if (!file.fallBack(damagedCopy)) {
+            if (!file.fallBackFromDamage(damagedCopy)) {
                 throw damagedCopy;
             }
             readBlock(frame, block, target);

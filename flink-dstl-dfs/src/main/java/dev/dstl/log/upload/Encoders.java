@@ -26,6 +26,7 @@ import dev.dstl.log.segment.SegmentEncoder;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
@@ -197,6 +198,9 @@ final class Encoders {
     void close() {
         closed = true;
         idle.close();
+        if (lanes.get() == 0) {
+            failAll(new RejectedExecutionException("The changelog storage is closed"));
+        }
     }
 
     private final class Job {

@@ -350,8 +350,11 @@ public final class SegmentUpload {
         try {
             durable = source.durableAs(file, written);
         } catch (Throwable noMemory) {
-            uploader.registry.discardAttempt(file);
-            ended(attempt, noMemory, false, false);
+            try {
+                uploader.registry.discardAttempt(file);
+            } finally {
+                ended(attempt, noMemory, false, false);
+            }
             return;
         }
         boolean won;
@@ -432,10 +435,14 @@ public final class SegmentUpload {
                 return;
             }
         }
-        IOException cause =
-                new IOException("Failed with " + exception.getName() + ", which says no more");
-        uploader.metrics.attemptFailed(false);
-        uploader.health.failed(cause, false);
+        Throwable cause;
+        try {
+            cause = new IOException("Failed with " + exception.getName() + ", which says no more");
+            uploader.metrics.attemptFailed(false);
+            uploader.health.failed(cause, false);
+        } catch (Throwable noMemory) {
+            cause = noMemory;
+        }
         ended(attempt, cause, false, false);
         uploader.probing.consider();
     }

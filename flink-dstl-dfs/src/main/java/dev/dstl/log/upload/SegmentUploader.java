@@ -91,6 +91,38 @@ public final class SegmentUploader implements AutoCloseable {
                 registry,
                 timers,
                 threads,
+                threads,
+                metrics,
+                () -> ThreadLocalRandom.current().nextDouble());
+    }
+
+    /**
+     * Creates an uploader.
+     *
+     * @param incarnation see {@link SegmentName}
+     * @param threads runs attempts and encoding; must never queue tasks
+     * @param closers closes streams of cancelled attempts, also after {@code threads} takes no more
+     *     tasks; must never queue tasks
+     */
+    public SegmentUploader(
+            DstlSettings settings,
+            JobID jobId,
+            String incarnation,
+            SegmentStore store,
+            SegmentRegistry registry,
+            Timers timers,
+            Executor threads,
+            Executor closers,
+            DstlMetrics metrics) {
+        this(
+                settings,
+                jobId,
+                incarnation,
+                store,
+                registry,
+                timers,
+                threads,
+                closers,
                 metrics,
                 () -> ThreadLocalRandom.current().nextDouble());
     }
@@ -112,6 +144,30 @@ public final class SegmentUploader implements AutoCloseable {
             Executor threads,
             DstlMetrics metrics,
             DoubleSupplier random) {
+        this(
+                settings,
+                jobId,
+                incarnation,
+                store,
+                registry,
+                timers,
+                threads,
+                threads,
+                metrics,
+                random);
+    }
+
+    private SegmentUploader(
+            DstlSettings settings,
+            JobID jobId,
+            String incarnation,
+            SegmentStore store,
+            SegmentRegistry registry,
+            Timers timers,
+            Executor threads,
+            Executor closers,
+            DstlMetrics metrics,
+            DoubleSupplier random) {
         this.store = store;
         this.registry = registry;
         this.timers = timers;
@@ -122,7 +178,7 @@ public final class SegmentUploader implements AutoCloseable {
         this.slots =
                 new AttemptSlots(threads, settings.uploadThreads(), settings.maxSlowAttempts());
         this.timeouts = new AttemptTimeouts(policy);
-        this.abandoned = new AbandonedAttempts(threads, timers::nanoTime, registry, metrics);
+        this.abandoned = new AbandonedAttempts(closers, timers::nanoTime, registry, metrics);
         this.ping =
                 new StorePing(
                         store, timers, health, hedging.budget(), slots, metrics, this::pingIsOver);

@@ -279,13 +279,16 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
             if (hasBegun()) {
                 uploader.abandoned.ended(this, file, failure == null);
             }
-        } else if (failure == null) {
-            target.succeeded(this, file, written, uploader.timers.nanoTime() - startNanos);
-        } else {
-            uploader.live.ended(this);
-            failed(target, file, failure);
+            return;
         }
-        if (target != null) {
+        try {
+            if (failure == null) {
+                target.succeeded(this, file, written, uploader.timers.nanoTime() - startNanos);
+            } else {
+                uploader.live.ended(this);
+                failed(target, file, failure);
+            }
+        } finally {
             probeOver(failure == null);
         }
     }
@@ -419,11 +422,19 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         probeOver(false);
     }
 
-    /** Replaces this attempt by a new one because it is not expected to succeed. */
+    /**
+     * Replaces this attempt by a new one because it is not expected to succeed. Never fails: others
+     * may have to be replaced as well, and this one has a successor once a checkpoint needs it.
+     */
     void replace() {
         SegmentUpload target = upload();
-        if (target != null) {
+        if (target == null) {
+            return;
+        }
+        try {
             target.replace(this);
+        } catch (Throwable noMemory) {
+            LOG.debug("{} is not replaced", name, noMemory);
         }
     }
 

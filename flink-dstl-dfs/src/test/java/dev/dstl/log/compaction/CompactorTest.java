@@ -24,16 +24,20 @@ import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.commit.GroupCommit;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.execution.Timers;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.replay.ReadAheadBudget;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.TestSegments;
+import dev.dstl.log.testing.DeafWait;
+import dev.dstl.log.testing.FaultyTimers;
 import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.RecordedMetrics;
 import dev.dstl.log.writer.DstlLogWriter;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -203,6 +207,92 @@ class CompactorTest {
     }
 
     @Test
+    void readsWhoseStreamsCloseOnlyWhenInterrupted_areInterrupted_andCompactionGoesOn()
+            throws Exception {
+        int count = 2 * Compactor.MAX_HANGING;
+        Semaphore closing = new Semaphore(0);
+        AtomicInteger started = new AtomicInteger();
+        ExecutorService threads = Executors.newCachedThreadPool();
+        RecordedMetrics metrics = new RecordedMetrics();
+        Compactor ahead =
+                compactor(
+                        task -> {
+                            started.incrementAndGet();
+                            threads.execute(task);
+                        },
+                        new PagePool(0),
+                        new DstlHandleReader(new ReadAheadBudget(1 << 20)),
+                        metrics);
+        CountDownLatch never = new CountDownLatch(1);
+        List<Compaction<Input>> compactions = new ArrayList<>();
+        try {
+            for (int i = 0; i < count; i++) {
+                Compaction<Input> next =
+                        compaction(
+                                ahead,
+                                log.commit(),
+                                "read",
+                                List.of(
+                                        new UnclosingHandle("1.seg", closing, never::await),
+                                        new UnclosingHandle("2.seg", closing, never::await)),
+                                SEGMENT.frameOffset(0),
+                                () -> {});
+                compactions.add(next);
+                ahead.start(next);
+            }
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+            while (started.get() < count || !metrics.value("hangingCompactionReads").equals(0)) {
+                assertThat(System.nanoTime()).isLessThan(deadline);
+                log.timers().advanceMillis(1_000);
+                Thread.sleep(5);
+            }
+        } finally {
+            never.countDown();
+            compactions.forEach(Compaction::abandon);
+            threads.shutdown();
+            assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    void readWhoseTimeLimitCannotBeScheduledAgain_isGivenUp() throws Exception {
+        CountDownLatch firstAnswer = new CountDownLatch(1);
+        CountDownLatch store = new CountDownLatch(1);
+        Semaphore opened = new Semaphore(0);
+        FaultyTimers timers = new FaultyTimers(log.timers());
+        RecordedMetrics metrics = new RecordedMetrics();
+        ExecutorService threads = Executors.newCachedThreadPool();
+        Compactor compactor =
+                compactor(threads, new PagePool(0), new DstlHandleReader(), metrics, timers);
+        try {
+            compactor.start(
+                    compaction(
+                            compactor,
+                            log.commit(),
+                            "read",
+                            List.of(
+                                    new UnclosingHandle("1.seg", opened, firstAnswer::await),
+                                    new HangingHandle(opened, store)),
+                            SEGMENT.frameOffset(0),
+                            () -> {}));
+            assertThat(opened.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+            log.timers().advanceMillis(1_500);
+            firstAnswer.countDown();
+            assertThat(opened.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+            timers.failCall(timers.calls() + 1);
+
+            log.timers().advanceMillis(600_000);
+
+            assertThat(events).containsExactly("read has ended");
+        } finally {
+            firstAnswer.countDown();
+            store.countDown();
+            threads.shutdown();
+            assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
     void readThatIsGivenUpWhileItsStreamDoesNotClose_freesItsRecords() throws Exception {
         CountDownLatch store = new CountDownLatch(1);
         Semaphore closing = new Semaphore(0);
@@ -236,6 +326,15 @@ class CompactorTest {
 
     private Compactor compactor(
             Executor threads, PagePool pages, DstlHandleReader reader, RecordedMetrics metrics) {
+        return compactor(threads, pages, reader, metrics, log.timers());
+    }
+
+    private Compactor compactor(
+            Executor threads,
+            PagePool pages,
+            DstlHandleReader reader,
+            RecordedMetrics metrics,
+            Timers timers) {
         return new Compactor(
                 DstlSettings.from(
                         new Configuration()
@@ -243,7 +342,7 @@ class CompactorTest {
                 threads,
                 pages,
                 reader,
-                log.timers(),
+                timers,
                 new DstlMetrics(metrics));
     }
 
@@ -253,12 +352,16 @@ class CompactorTest {
         private static final long serialVersionUID = 1L;
 
         private final transient Semaphore closing;
-        private final transient CountDownLatch store;
+        private final transient Wait answer;
 
         private UnclosingHandle(String name, Semaphore closing, CountDownLatch store) {
+            this(name, closing, () -> DeafWait.on(store));
+        }
+
+        private UnclosingHandle(String name, Semaphore closing, Wait answer) {
             super(name, TestSegments.bytes(SEGMENT));
             this.closing = closing;
-            this.store = store;
+            this.answer = answer;
         }
 
         @Override
@@ -272,23 +375,20 @@ class CompactorTest {
                 @Override
                 public void close() throws IOException {
                     closing.release();
-                    awaitUninterruptibly(store);
+                    try {
+                        answer.await();
+                    } catch (InterruptedException e) {
+                        throw new InterruptedIOException("Interrupted while closing");
+                    }
                     super.close();
                 }
             };
         }
     }
 
-    private static void awaitUninterruptibly(CountDownLatch event) {
-        boolean happened = false;
-        while (!happened) {
-            try {
-                event.await();
-                happened = true;
-            } catch (InterruptedException deaf) {
-                Thread.onSpinWait();
-            }
-        }
+    @FunctionalInterface
+    private interface Wait {
+        void await() throws InterruptedException;
     }
 
     /** Each that ends lets the next one start, so the stack would grow with the queue. */
@@ -343,7 +443,7 @@ class CompactorTest {
         @Override
         public FSDataInputStream openInputStream() throws IOException {
             opened.release();
-            awaitUninterruptibly(store);
+            DeafWait.on(store);
             throw new IOException("Connection reset");
         }
     }

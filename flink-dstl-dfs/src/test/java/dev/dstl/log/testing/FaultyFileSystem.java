@@ -22,6 +22,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.URI;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.flink.core.fs.BlockLocation;
 import org.apache.flink.core.fs.FSDataInputStream;
@@ -150,6 +151,7 @@ final class FaultyFileSystem extends FileSystem {
         private final Path path;
         private final WriteFault fault;
         private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        private final CountDownLatch closing = new CountDownLatch(1);
         private boolean closed;
 
         private FaultyOutputStream(Path path, WriteFault fault) {
@@ -166,6 +168,10 @@ final class FaultyFileSystem extends FileSystem {
         public void write(byte[] source, int offset, int length) throws IOException {
             if (fault == WriteFault.FAIL_ON_WRITE) {
                 throw new IOException("Connection reset");
+            }
+            if (fault == WriteFault.HANG_UNTIL_CLOSED) {
+                DeafWait.on(closing);
+                throw new IOException("The stream is closed");
             }
             bytes.write(source, offset, length);
         }
@@ -187,6 +193,10 @@ final class FaultyFileSystem extends FileSystem {
                 return;
             }
             closed = true;
+            closing.countDown();
+            if (fault == WriteFault.HANG_UNTIL_CLOSED) {
+                return;
+            }
             if (fault == WriteFault.HANG || fault == WriteFault.HANG_THEN_FAIL) {
                 hang();
             }

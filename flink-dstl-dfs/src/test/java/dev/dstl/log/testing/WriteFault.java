@@ -33,5 +33,7 @@ public enum WriteFault {
     /** Closing hangs until the test resumes it, then succeeds. */
     HANG,
     /** Closing hangs until the test resumes it, then fails. */
-    HANG_THEN_FAIL
+    HANG_THEN_FAIL,
+    /** Writing hangs, whether interrupted or not, until another thread closes the stream. */
+    HANG_UNTIL_CLOSED
 }

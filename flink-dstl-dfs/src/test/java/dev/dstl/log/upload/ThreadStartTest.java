@@ -107,6 +107,21 @@ class ThreadStartTest {
         assertThat(failures.get(1)).isNull();
     }
 
+    @Test
+    void batchesWhoseThreadDoesNotStart_failWhenTheStorageCloses() {
+        cluster.threads.failNextStarts(1, ThreadStartTest::noThread);
+        List<Throwable> failures = new ArrayList<>();
+        cluster.uploaders
+                .get(0)
+                .encode(
+                        List.of(TestBatches.batch(1, List.of(TestRecord.opaque(1, "text")))),
+                        (segment, failure) -> failures.add(failure));
+
+        cluster.uploaders.get(0).close();
+
+        assertThat(failures).hasSize(1).doesNotContainNull();
+    }
+
     /** Throws what the JVM throws; uncaught, it would end the process of the tests. */
     private static void noThread() {
         throw new Error("unable to create native thread");

@@ -35,6 +35,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.core.fs.FSDataOutputStream;
+import org.apache.flink.core.fs.FileSystem.WriteMode;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -351,6 +353,24 @@ class LogCompactionFaultsTest {
                         unreadable.get(1).toString(),
                         unreadable.get(2).toString());
         assertThat(most).as("runs").isLessThan(MOST_RUNS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 30})
+    void damagedSegment_isLeftAlone_andAllOthersAreCompacted(int keptBytes) throws Exception {
+        open("until-success");
+        checkpoints(3);
+        Path damaged = log.store().segments().get(1);
+        try (FSDataOutputStream file =
+                damaged.getFileSystem().create(damaged, WriteMode.OVERWRITE)) {
+            file.write(new byte[keptBytes]);
+        }
+
+        checkpoints(300);
+
+        assertThat(most).as("runs").isLessThan(MOST_RUNS);
+        assertThat(log.metrics().count("numberOfCompactionFailures")).isPositive();
+        assertThat(LogFixture.filesOf(checkpoint())).contains(damaged.toString());
     }
 
     @ParameterizedTest

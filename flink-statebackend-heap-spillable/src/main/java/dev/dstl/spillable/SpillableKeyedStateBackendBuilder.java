@@ -24,6 +24,7 @@ import dev.dstl.spillable.config.SpillConfig;
 import dev.dstl.spillable.incremental.IncrementalRestore;
 import dev.dstl.spillable.incremental.IncrementalSnapshot;
 import dev.dstl.spillable.incremental.LocalBackup;
+import dev.dstl.spillable.overlay.OffHeapBudget;
 import dev.dstl.spillable.overlay.PartitionPool;
 import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.partition.KeyHash;
@@ -202,18 +203,26 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
         ExecutorService executor =
                 Executors.newSingleThreadExecutor(
                         new ExecutorThreadFactory("dstl-partition-merge"));
-        return new PartitionPool(
+        OffHeapBudget budget =
                 new ManagedMemoryShare(
                                 parameters.getEnv().getMemoryManager(),
                                 parameters.getManagedMemoryFraction())
-                        .budget(config),
-                new ChunkFiles(
-                        spillDirectories,
-                        config.chunkBytes(),
-                        System::currentTimeMillis,
-                        fileDeleter()),
-                new KeyHash(new SecureRandom().nextLong()),
-                executor);
+                        .budget(config);
+        try {
+            return new PartitionPool(
+                    budget,
+                    new ChunkFiles(
+                            spillDirectories,
+                            config.chunkBytes(),
+                            System::currentTimeMillis,
+                            fileDeleter()),
+                    new KeyHash(new SecureRandom().nextLong()),
+                    executor);
+        } catch (Throwable e) {
+            // What other backends of the slot may need.
+            budget.release();
+            throw e;
+        }
     }
 
     /** Not the executor of merges: files that are to go would stay behind all that wait. */

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.MemorySegment;
@@ -63,8 +64,9 @@ public final class ChunkFiles implements AutoCloseable {
     private ChunkFile current;
     private long nextNumber;
     private int nextDirectory;
-    private long fileBytes;
-    private long occupiedBytes;
+    // Read without the lock, which is held while a disk makes a file.
+    private final AtomicLong fileBytes = new AtomicLong();
+    private final AtomicLong occupiedBytes = new AtomicLong();
     private boolean closed;
 
     /**
@@ -120,6 +122,9 @@ public final class ChunkFiles implements AutoCloseable {
                         e.addSuppressed(failure);
                     }
                     failure = e;
+                } catch (RuntimeException | Error e) {
+                    release(extent);
+                    throw e;
                 }
             }
         } finally {
@@ -175,7 +180,7 @@ public final class ChunkFiles implements AutoCloseable {
             current.freshOffset += length;
         }
         extent.chunk.occupied += length;
-        occupiedBytes += length;
+        occupiedBytes.addAndGet(length);
         return extent;
     }
 
@@ -190,7 +195,7 @@ public final class ChunkFiles implements AutoCloseable {
             try {
                 ChunkFile chunk = ChunkFile.create(directory, nextNumber++, length);
                 chunks.add(chunk);
-                fileBytes += length;
+                fileBytes.addAndGet(length);
                 return chunk;
             } catch (IOException e) {
                 directory.pause(clockMillis.getAsLong());
@@ -217,7 +222,7 @@ public final class ChunkFiles implements AutoCloseable {
         }
         ChunkFile chunk = extent.chunk;
         chunk.occupied -= extent.length;
-        occupiedBytes -= extent.length;
+        occupiedBytes.addAndGet(-extent.length);
         if (chunk.occupied == 0) {
             if (chunk == current) {
                 chunk.freshOffset = 0;
@@ -229,7 +234,7 @@ public final class ChunkFiles implements AutoCloseable {
 
     private void drop(ChunkFile chunk) {
         chunks.remove(chunk);
-        fileBytes -= chunk.length;
+        fileBytes.addAndGet(-chunk.length);
         try {
             deleter.execute(() -> delete(chunk));
         } catch (RejectedExecutionException | OutOfMemoryError e) {
@@ -253,13 +258,13 @@ public final class ChunkFiles implements AutoCloseable {
     }
 
     /** Total length of the files. */
-    public synchronized long fileBytes() {
-        return fileBytes;
+    public long fileBytes() {
+        return fileBytes.get();
     }
 
     /** What is in use of {@link #fileBytes()}. */
-    public synchronized long occupiedBytes() {
-        return occupiedBytes;
+    public long occupiedBytes() {
+        return occupiedBytes.get();
     }
 
     /** Deletes everything. Nobody may read an extent any more. */

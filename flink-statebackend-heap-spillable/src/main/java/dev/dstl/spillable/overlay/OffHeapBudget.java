@@ -50,7 +50,7 @@ public final class OffHeapBudget {
     }
 
     /** Nothing is used any more. */
-    void release() {
+    public void release() {
         onRelease.run();
     }
 

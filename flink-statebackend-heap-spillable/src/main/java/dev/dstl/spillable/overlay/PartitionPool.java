@@ -377,6 +377,14 @@ public final class PartitionPool implements AutoCloseable {
         return false;
     }
 
+    /** Lets a partition be merged that is too large and not being merged. */
+    void relieve(LivePartition partition) {
+        // It stays too large while no disk takes it, and each change would try again.
+        if (!diskRefuses || --refusalsToSkip <= 0) {
+            startMerge(partition);
+        }
+    }
+
     /** Lets a partition that is not being merged be merged. */
     void startMerge(LivePartition partition) {
         runner.start(partition.owner.startMerge(partition));

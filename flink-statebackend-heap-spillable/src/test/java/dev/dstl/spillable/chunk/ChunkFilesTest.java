@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,6 +28,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -37,6 +39,7 @@ import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -87,6 +90,59 @@ class ChunkFilesTest {
             chunks.release(large);
 
             assertThat(chunks.fileBytes()).isEqualTo(CHUNK_BYTES);
+            assertThat(chunks.occupiedBytes()).isZero();
+        }
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aDiskThatHangsAsAFileIsMade_holdsUpNoMetrics() throws Exception {
+        CountDownLatch making = new CountDownLatch(1);
+        CountDownLatch disk = new CountDownLatch(1);
+        ChunkFiles chunks =
+                new ChunkFiles(
+                        new SpillDirectories(Collections.singletonList(firstDisk)),
+                        CHUNK_BYTES,
+                        () -> {
+                            making.countDown();
+                            await(disk);
+                            return 0;
+                        });
+        Thread writer = new Thread(() -> write(chunks));
+        writer.start();
+        making.await();
+
+        assertThat(chunks.fileBytes()).isZero();
+        assertThat(chunks.occupiedBytes()).isZero();
+
+        disk.countDown();
+        writer.join();
+        assertThat(chunks.fileBytes()).isEqualTo(CHUNK_BYTES);
+        chunks.close();
+    }
+
+    private static void await(CountDownLatch event) {
+        try {
+            event.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void write(ChunkFiles chunks) {
+        try {
+            Extent unused = chunks.write(filled(100, 1), 100);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void aWriteThatFailsForAnotherReasonThanTheDisk_occupiesNothing() throws Exception {
+        try (ChunkFiles chunks = chunks(firstDisk)) {
+            assertThatThrownBy(() -> chunks.write(filled(10, 1), 100))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+
             assertThat(chunks.occupiedBytes()).isZero();
         }
     }

@@ -29,6 +29,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.AfterEach;
@@ -121,6 +126,43 @@ class PartitionedMapTest {
             view.close();
             for (int key = 0; key < 1_000; key++) {
                 assertThat(get(growing.entries(), key)).hasSize(key == 1 ? 100_001 : 100_000);
+            }
+        }
+    }
+
+    @Test
+    void aPartitionThatGrowsWhileNoDiskTakesIt_isMergedNowAndThenOnly(@TempDir Path fullDisk)
+            throws IOException {
+        AtomicInteger merges = new AtomicInteger();
+        ExecutorService counting =
+                new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>()) {
+                    @Override
+                    protected void beforeExecute(Thread thread, Runnable merge) {
+                        merges.incrementAndGet();
+                    }
+                };
+        try (PoolOnDisk full = new PoolOnDisk(fullDisk, 512L << 20, counting);
+                PartitionedMap growing = full.newMap()) {
+            for (int key = 0; key < 1_000; key++) {
+                put(growing, key, new byte[100]);
+            }
+            full.pool().sealLargeOverlays();
+            while (full.pool().sealedBytes() == 0) {
+                full.pool().maintain();
+                Thread.onSpinWait();
+            }
+            try (Stream<Path> directories = Files.list(fullDisk)) {
+                FileUtils.deleteDirectory(directories.findFirst().orElseThrow().toFile());
+            }
+            merges.set(0);
+
+            for (int key = 0; key < 40_000; key++) {
+                put(growing, key, new byte[100]);
+            }
+
+            assertThat(merges).hasValueBetween(1, 40);
+            for (int key = 0; key < 40_000; key++) {
+                assertThat(get(growing.entries(), key)).hasSize(100);
             }
         }
     }

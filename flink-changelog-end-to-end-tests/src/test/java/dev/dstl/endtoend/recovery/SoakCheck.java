@@ -16,9 +16,12 @@
 
 package dev.dstl.endtoend.recovery;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.apache.flink.FlinkVersion;
 import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.TimeUtils;
 import org.junit.jupiter.api.Test;
@@ -58,13 +61,15 @@ class SoakCheck {
             done++;
             LOG.info("{} rounds of the soak passed, the first with seed {}", done, first);
         }
+        assertThat(done).as("rounds in %s", duration).isPositive();
     }
 
     private void run(long seed) throws Exception {
+        boolean isNewest = FlinkVersion.current().isNewerVersionThan(FlinkVersion.v1_20);
         String again =
-                "./mvnw -Psoak -pl flink-changelog-end-to-end-tests -am verify -Dsoak.rounds=1"
-                        + " -Dsoak.seed="
-                        + seed;
+                String.format(
+                        "bin/test %s %d -- -Dsoak.rounds=1",
+                        isNewest ? "soak-newest" : "soak", seed);
         LOG.info("This round again: {}", again);
         Path round = Files.createDirectory(directory.resolve("round-" + seed));
         try {

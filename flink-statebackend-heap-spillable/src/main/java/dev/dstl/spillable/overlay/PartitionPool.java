@@ -377,17 +377,11 @@ public final class PartitionPool implements AutoCloseable {
         return false;
     }
 
-    /** Lets a partition be merged that is too large and not being merged. */
-    void relieve(LivePartition partition) {
-        // It stays too large while no disk takes it, and each change would try again.
-        if (!diskRefuses || --refusalsToSkip <= 0) {
-            startMerge(partition);
-        }
-    }
-
-    /** Lets a partition that is not being merged be merged. */
+    /** Lets a partition that is not being merged be merged, now and then while no disk takes it. */
     void startMerge(LivePartition partition) {
-        runner.start(partition.owner.startMerge(partition));
+        if (!diskRefuses || --refusalsToSkip <= 0) {
+            runner.start(partition.owner.startMerge(partition));
+        }
     }
 
     /**

@@ -258,7 +258,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         if (partition.sealed == null && partition.frozen == null) {
             partitions.split(partition);
         } else if (!partition.merging) {
-            pool.relieve(partition);
+            pool.startMerge(partition);
         }
     }
 

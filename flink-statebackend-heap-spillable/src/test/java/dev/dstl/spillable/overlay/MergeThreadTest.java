@@ -25,10 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.AbstractExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.core.testutils.ManuallyTriggeredScheduledExecutorService;
@@ -40,48 +37,8 @@ class MergeThreadTest {
     private static final int KEYS = 30_000;
     private static final byte[] VALUE = new byte[100];
 
-    /** Runs tasks on the calling thread, unless the system has no thread left. */
-    private static final class ScarceThreads extends AbstractExecutorService {
-        private boolean isWithoutThreads;
-        private boolean isShutdown;
-
-        @Override
-        public void execute(Runnable task) {
-            if (isWithoutThreads) {
-                throw new OutOfMemoryError("unable to create native thread");
-            }
-            task.run();
-        }
-
-        @Override
-        public void shutdown() {
-            isShutdown = true;
-        }
-
-        @Override
-        public List<Runnable> shutdownNow() {
-            shutdown();
-            return Collections.emptyList();
-        }
-
-        @Override
-        public boolean isShutdown() {
-            return isShutdown;
-        }
-
-        @Override
-        public boolean isTerminated() {
-            return isShutdown;
-        }
-
-        @Override
-        public boolean awaitTermination(long timeout, TimeUnit unit) {
-            return isShutdown;
-        }
-    }
-
     @TempDir Path disk;
-    private final ScarceThreads threads = new ScarceThreads();
+    private final CallingThread threads = new CallingThread();
     private PartitionedMap map;
     private int keys;
 

@@ -144,8 +144,11 @@ final class CostPage {
                         + CostWorkload.CHANGE_BYTES
                         + " bytes and change one of "
                         + number(CostWorkload.KEYS)
-                        + " keys of a changelog at random. Barriers reach all changelogs within some"
-                        + " milliseconds. Each changelog is materialized every "
+                        + " keys of a changelog at random. Operators have a parallelism of "
+                        + number(CostWorkload.PARALLELISM)
+                        + ". Barriers reach all changelogs within some milliseconds, in the middle"
+                        + " between two checks of `upload.max-age` or, with two TaskManagers, a"
+                        + " quarter before and after it. Each changelog is materialized every "
                         + CostWorkload.MATERIALIZATION_SECONDS / 60
                         + " minutes, at times spread over the interval. Counting begins after the"
                         + " first interval and takes half of one.",

@@ -16,6 +16,7 @@
 
 package dev.dstl.benchmarks.cost;
 
+import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.testing.FaultyStore;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -88,6 +89,15 @@ final class SimulatedTaskManager implements AutoCloseable {
             truncated.add(first);
             materialized.add(first);
         }
+        changelogs.pass(barrierPhaseMillis());
+    }
+
+    /**
+     * Checkpoints do not begin when the age of batches is checked, but at any time between two
+     * checks; these are spread evenly.
+     */
+    private long barrierPhaseMillis() {
+        return DstlOptions.MAX_AGE.defaultValue().toMillis() * (2L * index + 1) / (2L * count);
     }
 
     FaultyStore store() {

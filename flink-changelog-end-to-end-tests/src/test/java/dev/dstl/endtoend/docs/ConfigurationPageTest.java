@@ -101,9 +101,10 @@ class ConfigurationPageTest {
         return new ConfigurationPage(
                         "Configuration",
                         "Every option, generated from the code. Options that Flink has keep their"
-                                + " keys, deprecated keys and meaning. Set them in the"
-                                + " configuration of the cluster; a job may override Flink's"
-                                + " options except the storage, and others that say so.")
+                                + " keys and deprecated keys; descriptions say where default"
+                                + " or meaning differ. Set them in the configuration of the"
+                                + " cluster; a job may override Flink's options except the"
+                                + " storage, and others that say so.")
                 .section(
                         "Flink's options",
                         "Whether there is a changelog, where it is kept and when the state is"

@@ -160,16 +160,24 @@ class BuiltInContrastTest {
     @ParameterizedTest
     @EnumSource(Changelog.class)
     void nullInAMap(Changelog changelog) throws Exception {
+        MapStateDescriptor<String, Long> descriptor =
+                new MapStateDescriptor<>("map", String.class, Long.class);
+        KeyedStateHandle handle;
         try (TestTask task = start(changelog, Delegate.HASHMAP, ALL, List.of())) {
-            MapState<String, Long> map =
-                    task.state(KEY, new MapStateDescriptor<>("map", String.class, Long.class));
-            if (changelog == Changelog.DSTL) {
-                map.put("key", null);
-                assertThat(map.contains("key")).isTrue();
-            } else {
+            MapState<String, Long> map = task.state(KEY, descriptor);
+            if (changelog == Changelog.FLINKS) {
                 assertThatThrownBy(() -> map.put("key", null))
                         .isInstanceOf(NullPointerException.class);
+                return;
             }
+            map.put("key", null);
+            handle = task.checkpoint(1);
+        }
+
+        try (TestTask task = start(changelog, Delegate.HASHMAP, ALL, List.of(handle))) {
+            MapState<String, Long> map = task.state(KEY, descriptor);
+            assertThat(map.contains("key")).isTrue();
+            assertThat(map.get("key")).isNull();
         }
     }
 

@@ -73,34 +73,6 @@ public final class SegmentUploader implements AutoCloseable {
      *
      * @param incarnation see {@link SegmentName}
      * @param threads runs attempts and encoding; must never queue tasks
-     */
-    public SegmentUploader(
-            DstlSettings settings,
-            JobID jobId,
-            String incarnation,
-            SegmentStore store,
-            SegmentRegistry registry,
-            Timers timers,
-            Executor threads,
-            DstlMetrics metrics) {
-        this(
-                settings,
-                jobId,
-                incarnation,
-                store,
-                registry,
-                timers,
-                threads,
-                threads,
-                metrics,
-                () -> ThreadLocalRandom.current().nextDouble());
-    }
-
-    /**
-     * Creates an uploader.
-     *
-     * @param incarnation see {@link SegmentName}
-     * @param threads runs attempts and encoding; must never queue tasks
      * @param closers closes streams of cancelled attempts, also after {@code threads} takes no more
      *     tasks; must never queue tasks
      */
@@ -130,34 +102,12 @@ public final class SegmentUploader implements AutoCloseable {
     /**
      * Creates an uploader.
      *
-     * @param random returns values in {@code [0, 1)}; called on any thread
      * @param incarnation see {@link SegmentName}
      * @param threads runs attempts and encoding; must never queue tasks
+     * @param closers as in the other constructor
+     * @param random returns values in {@code [0, 1)}; called on any thread
      */
     public SegmentUploader(
-            DstlSettings settings,
-            JobID jobId,
-            String incarnation,
-            SegmentStore store,
-            SegmentRegistry registry,
-            Timers timers,
-            Executor threads,
-            DstlMetrics metrics,
-            DoubleSupplier random) {
-        this(
-                settings,
-                jobId,
-                incarnation,
-                store,
-                registry,
-                timers,
-                threads,
-                threads,
-                metrics,
-                random);
-    }
-
-    private SegmentUploader(
             DstlSettings settings,
             JobID jobId,
             String incarnation,

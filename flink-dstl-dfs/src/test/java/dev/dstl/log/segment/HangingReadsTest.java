@@ -19,6 +19,7 @@ package dev.dstl.log.segment;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.log.testing.DeafWait;
 import dev.dstl.log.testing.LogLines;
 import dev.dstl.log.testing.UnstartableThread;
 import java.io.IOException;
@@ -169,15 +170,7 @@ class HangingReadsTest {
 
     private boolean hang() {
         running.incrementAndGet();
-        boolean answered = false;
-        while (!answered) {
-            try {
-                store.await();
-                answered = true;
-            } catch (InterruptedException deaf) {
-                Thread.onSpinWait();
-            }
-        }
+        DeafWait.on(store);
         running.decrementAndGet();
         return true;
     }

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.testing.DeafWait;
 import dev.dstl.log.testing.FaultyStore;
 import dev.dstl.log.testing.LogLines;
 import dev.dstl.log.testing.WriteFault;
@@ -300,21 +301,10 @@ class LazySegmentStoreTest {
                 basePath(),
                 () -> {
                     openings.incrementAndGet();
-                    awaitUninterruptibly();
+                    DeafWait.on(answer);
                     return opened();
                 },
                 patienceMillis);
-    }
-
-    private void awaitUninterruptibly() {
-        while (true) {
-            try {
-                answer.await();
-                return;
-            } catch (InterruptedException e) {
-                continue;
-            }
-        }
     }
 
     private static void awaitLocated(LazySegmentStore store) throws IOException {

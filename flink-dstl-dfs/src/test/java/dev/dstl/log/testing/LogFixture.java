@@ -132,6 +132,7 @@ public final class LogFixture implements AutoCloseable {
                         registry,
                         timers,
                         executor,
+                        executor,
                         metrics);
         localCopies =
                 LocalCopies.in(

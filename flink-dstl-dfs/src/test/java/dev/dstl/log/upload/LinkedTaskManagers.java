@@ -89,6 +89,7 @@ final class LinkedTaskManagers implements AutoCloseable {
                             new SegmentRegistry(store, Runnable::run, uploadTimers, dstlMetrics),
                             uploadTimers,
                             threads,
+                            threads,
                             dstlMetrics,
                             () -> 0.5));
         }

@@ -98,6 +98,7 @@ public final class SimulatedLog {
 
     private final Lane timerLane;
     private final FiberThreads uploads;
+    private final FiberThreads closers;
     private final LaneExecutor discards;
     private final LaneExecutor localDisk;
     private final LocalDirectories localDirectories;
@@ -164,6 +165,7 @@ public final class SimulatedLog {
         recentSegments =
                 new RecentSegments(recentSegmentLimitBytes(), taskManager.memory(), dstlMetrics);
         budget = new InFlightBudget(memory);
+        closers = threads(name + "-upload-close", Integer.MAX_VALUE, cluster.threadStarts());
         uploader =
                 new SegmentUploader(
                         settings,
@@ -173,6 +175,7 @@ public final class SimulatedLog {
                         registry,
                         timers,
                         uploads,
+                        closers,
                         dstlMetrics,
                         dice::fraction);
         compactions = threads(name + "-compaction", Integer.MAX_VALUE, cluster.threadStarts());
@@ -312,6 +315,7 @@ public final class SimulatedLog {
         localDisk.vanish();
         compactions.vanish();
         uploads.vanish();
+        closers.vanish();
     }
 
     /** Unlocks the local directories at the end of the simulation. */

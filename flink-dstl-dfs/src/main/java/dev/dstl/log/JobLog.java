@@ -43,7 +43,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SynchronousQueue;
@@ -91,8 +90,14 @@ final class JobLog implements OpenLogs.OpenLog {
     /** How long unused memory is kept before it is freed. */
     private static final long IDLE_MEMORY_SECONDS = 10;
 
-    /** Streams of cancelled uploads may have to be closed after the storage. */
-    private static final Executor CLOSERS =
+    private final DstlSettings settings;
+    private final LazySegmentStore store;
+    private final ThreadTimers timers = new ThreadTimers("dstl-timer");
+    private final ExecutorService uploads;
+    private final ExecutorService discards;
+
+    /** Closes streams of cancelled uploads, also after {@link #uploads} takes no more of them. */
+    private final ExecutorService closers =
             new ThreadPoolExecutor(
                     0,
                     Integer.MAX_VALUE,
@@ -101,11 +106,6 @@ final class JobLog implements OpenLogs.OpenLog {
                     new SynchronousQueue<>(),
                     new DaemonThreads("dstl-upload-close"));
 
-    private final DstlSettings settings;
-    private final LazySegmentStore store;
-    private final ThreadTimers timers = new ThreadTimers("dstl-timer");
-    private final ExecutorService uploads;
-    private final ExecutorService discards;
     private final CompletableFuture<Void> copiesDeleted = new CompletableFuture<>();
     private final ExecutorService localDisk =
             threads(1, "dstl-local", () -> copiesDeleted.complete(null));
@@ -231,7 +231,7 @@ final class JobLog implements OpenLogs.OpenLog {
                         registry,
                         timers,
                         uploads,
-                        CLOSERS,
+                        closers,
                         metrics);
         compactor =
                 new Compactor(
@@ -368,6 +368,7 @@ final class JobLog implements OpenLogs.OpenLog {
                 List.of(
                         registry::close,
                         uploads::shutdownNow,
+                        closers::shutdownNow,
                         discards::shutdownNow,
                         store::close,
                         timers::close));
@@ -416,6 +417,11 @@ final class JobLog implements OpenLogs.OpenLog {
 
     /** Called when no deletion can need a timer any more. */
     private void stopTimers() {
-        Closing.all(List.of(() -> segmentsDeleted.complete(null), store::close, timers::close));
+        Closing.all(
+                List.of(
+                        () -> segmentsDeleted.complete(null),
+                        closers::shutdownNow,
+                        store::close,
+                        timers::close));
     }
 }

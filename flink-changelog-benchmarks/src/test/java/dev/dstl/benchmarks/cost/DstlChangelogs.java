@@ -85,7 +85,15 @@ final class DstlChangelogs implements SimulatedChangelogs {
         String incarnation = SegmentName.incarnation(1_763_640_000_000L, taskManager);
         uploader =
                 new SegmentUploader(
-                        settings, JOB_ID, incarnation, segments, registry, timers, soon, soon, metrics);
+                        settings,
+                        JOB_ID,
+                        incarnation,
+                        segments,
+                        registry,
+                        timers,
+                        soon,
+                        soon,
+                        metrics);
         recentSegments =
                 new RecentSegments(
                         settings.maxInFlightBytes() / RECENT_SEGMENTS_SHARE,

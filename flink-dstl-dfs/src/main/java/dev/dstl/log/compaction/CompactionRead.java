@@ -177,6 +177,11 @@ final class CompactionRead {
         session.finish();
     }
 
+    /** Interrupts threads that still close streams of a finished read. */
+    void interruptClosing() {
+        session.interruptClosing();
+    }
+
     /** Returns whether the read has ended, but a thread still waits for the store. */
     boolean isHanging() {
         return session.isLingering();

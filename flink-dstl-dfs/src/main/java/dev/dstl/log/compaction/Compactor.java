@@ -472,22 +472,16 @@ public final class Compactor {
             read.finish();
             if (read.isHanging()) {
                 linger(read);
-                giveUpLater(read);
+                interruptLater(read);
             }
         }
     }
 
-    /** Interrupts threads of a finished read that still wait for the store after some time. */
-    private void giveUpLater(CompactionRead read) {
-        long timeoutNanos = readTimeout.nanos();
+    /** Interrupts threads of a finished read that still close streams after some time. */
+    private void interruptLater(CompactionRead read) {
         try {
             timers.schedule(
-                    () -> {
-                        if (read.isHanging()) {
-                            read.giveUp(timeoutNanos);
-                        }
-                    },
-                    TimeUnit.NANOSECONDS.toMillis(timeoutNanos) + 1);
+                    read::interruptClosing, TimeUnit.NANOSECONDS.toMillis(readTimeout.nanos()) + 1);
         } catch (Throwable noMemory) {
             LOG.debug("A read that is finished is not interrupted", noMemory);
         }

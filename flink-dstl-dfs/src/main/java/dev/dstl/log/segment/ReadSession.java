@@ -356,6 +356,14 @@ public final class ReadSession {
     }
 
     /**
+     * Interrupts the threads that wait after {@link #finish}. They are closing their streams, which
+     * is left to them, since a second close may hang as well; no segment counts as unreadable.
+     */
+    public synchronized void interruptClosing() {
+        inside.keySet().forEach(Thread::interrupt);
+    }
+
+    /**
      * Returns whether the session was abandoned or is finished, but a thread waits for the store,
      * or a stream is open.
      */

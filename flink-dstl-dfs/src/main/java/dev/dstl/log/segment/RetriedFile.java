@@ -279,10 +279,17 @@ final class RetriedFile implements Closeable {
      */
     boolean fallBackFromDamage(Exception damage) {
         boolean fellBack = fallBack(damage);
-        if (!fellBack && file != null) {
-            session.failed(file);
+        if (!fellBack) {
+            countAsUnreadable();
         }
         return fellBack;
+    }
+
+    /** Records that reading the file again would not help. */
+    void countAsUnreadable() {
+        if (file != null) {
+            session.failed(file);
+        }
     }
 
     /**
@@ -303,9 +310,7 @@ final class RetriedFile implements Closeable {
         boolean hung = cause instanceof ReadTimeoutException;
         boolean gone = FailedRead.isNotFound(cause) || (!hung && isAbsent());
         if (file == null || gone || !session.retries(failures)) {
-            if (file != null) {
-                session.failed(file);
-            }
+            countAsUnreadable();
             throw FailedRead.explained(kind, name, gone, cause);
         }
         disconnect();

@@ -132,7 +132,7 @@ public final class SegmentReader implements BlockSource, Closeable {
             if (read < header.length) {
                 throw endsEarly(offset, header.length, "a frame's header", read);
             }
-            throw damaged(
+            throw damage(
                     offset,
                     String.format(
                             "the beginning of a frame, %08x %08x",
@@ -144,7 +144,7 @@ public final class SegmentReader implements BlockSource, Closeable {
         int indexChecksum = headerChecksum - Integer.BYTES;
         int indexLength = fields.getInt(indexChecksum - Integer.BYTES);
         if (indexLength < 0) {
-            throw damaged(offset, "an index", "an index of " + indexLength + " bytes");
+            throw damage(offset, "an index", "an index of " + indexLength + " bytes");
         }
         byte[] index = new byte[indexLength];
         long indexOffset = offset + header.length;
@@ -153,7 +153,7 @@ public final class SegmentReader implements BlockSource, Closeable {
         try {
             return FrameHeader.parse(offset, fields, ByteBuffer.wrap(index));
         } catch (IllegalArgumentException e) {
-            throw damaged(
+            throw damage(
                     offset,
                     "a header and an index that agree",
                     "a contradiction about the " + e.getMessage());
@@ -233,7 +233,7 @@ public final class SegmentReader implements BlockSource, Closeable {
         checksum.update(bytes, 0, count);
         int found = (int) checksum.getValue();
         if (found != expected) {
-            throw damaged(
+            throw damage(
                     offset,
                     String.format("%s with CRC32C %08x", what, expected),
                     String.format("%08x", found));
@@ -242,11 +242,17 @@ public final class SegmentReader implements BlockSource, Closeable {
 
     @Override
     public CorruptSegmentException damaged(long offset, String expected, String found) {
+        // A copy with these checksums is what the original is.
+        file.countAsUnreadable();
+        return damage(offset, expected, found);
+    }
+
+    private CorruptSegmentException damage(long offset, String expected, String found) {
         return CorruptSegmentException.damaged(file.name(), offset, expected, found);
     }
 
     private CorruptSegmentException endsEarly(long offset, int count, String what, int read) {
-        return damaged(
+        return damage(
                 offset,
                 String.format("%s of %d bytes", what, count),
                 String.format("the end of the file after %d bytes", read));

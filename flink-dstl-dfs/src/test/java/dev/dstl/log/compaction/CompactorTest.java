@@ -246,6 +246,9 @@ class CompactorTest {
                 log.timers().advanceMillis(1_000);
                 Thread.sleep(5);
             }
+            assertThat(Thread.getAllStackTraces().keySet())
+                    .extracting(Thread::getName)
+                    .noneMatch(name -> name.startsWith("changelog-read-close"));
         } finally {
             never.countDown();
             compactions.forEach(Compaction::abandon);

@@ -152,6 +152,7 @@ class AsynchronousStateITCase {
         assertThat(counts.values())
                 .allSatisfy(of -> assertThat(of).containsExactlyElementsOf(expected));
         assertThat(hadChangelog).as("directory of the changelog").isTrue();
+        assertThat(CountPerKey.OBJECTS).containsKeys(BACKEND, CHANGELOG, BATCH);
         assertThat(CountPerKey.added(CountPerKey.OBJECTS, BACKEND))
                 .as("backends")
                 .isLessThanOrEqualTo(SUBTASKS);

@@ -194,6 +194,19 @@ public final class ClusterClient implements AutoCloseable {
     }
 
     /**
+     * Returns whether the job had a checkpoint that failed or was aborted and that is newer than
+     * one that the JobManager still remembers.
+     *
+     * @param id exclusive
+     */
+    public boolean hasFailedCheckpointAfter(JobID job, long id)
+            throws ClusterException, InterruptedException {
+        return statistics(job).getHistory().stream()
+                .filter(FailedCheckpointStatistics.class::isInstance)
+                .anyMatch(checkpoint -> checkpoint.getId() > id);
+    }
+
+    /**
      * Adds the durations of a checkpoint's steps to a sample.
      *
      * @param sample sample of a completed checkpoint that the JobManager still remembers

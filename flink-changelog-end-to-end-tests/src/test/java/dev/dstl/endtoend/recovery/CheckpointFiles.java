@@ -75,16 +75,17 @@ final class CheckpointFiles {
     /**
      * Waits until each file is named by the metadata of a checkpoint or savepoint.
      *
+     * @param known files that may be left over
      * @param sinceMillis files written before are not looked at, in milliseconds since the epoch
      */
-    void verifyNothingUnnamed(long sinceMillis) {
+    void verifyNothingUnnamed(Set<Path> known, long sinceMillis) {
         await().atMost(PATIENCE)
                 .pollInSameThread()
                 .untilAsserted(
                         () ->
-                                assertThat(unnamed(sinceMillis))
-                                        .as("files that no checkpoint names")
-                                        .isEmpty());
+                                assertThat(known)
+                                        .as("files that no checkpoint may name")
+                                        .containsAll(unnamed(sinceMillis)));
     }
 
     private List<Path> unnamed(long sinceMillis) throws IOException {
@@ -133,6 +134,17 @@ final class CheckpointFiles {
         } catch (UncheckedIOException e) {
             return filesBelow(directory);
         }
+    }
+
+    /**
+     * Returns the files below a directory that were written since a time.
+     *
+     * @param sinceMillis in milliseconds since the epoch, inclusive
+     */
+    static Set<Path> writtenBelow(Path directory, long sinceMillis) throws IOException {
+        return filesBelow(directory).stream()
+                .filter(file -> isWrittenSince(sinceMillis, file))
+                .collect(Collectors.toSet());
     }
 
     /** Returns false for a file that has gone meanwhile. */

@@ -37,6 +37,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 
 /**
@@ -104,6 +105,19 @@ final class LogStore {
                                     .as("segments that may be unreferenced, of: " + report.text())
                                     .containsAll(orphans(report, sinceMillis));
                         });
+    }
+
+    /**
+     * Returns the segments of a job that were written since a time and still exist.
+     *
+     * @param sinceMillis in milliseconds since the epoch, inclusive
+     * @return paths relative to {@link #files()}
+     */
+    Set<String> segmentsOf(JobID job, long sinceMillis) throws IOException {
+        Path ofJob = files().resolve(job.toHexString());
+        return CheckpointFiles.writtenBelow(ofJob, sinceMillis).stream()
+                .map(file -> files().relativize(file).toString())
+                .collect(Collectors.toSet());
     }
 
     /** Verifies that there are the segments that checkpoints name, and no other. */

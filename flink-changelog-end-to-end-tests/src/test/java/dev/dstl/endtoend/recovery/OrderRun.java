@@ -33,7 +33,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.JobID;
@@ -58,6 +60,7 @@ final class OrderRun {
     private final Path log;
     private final GatedPace pace;
     private final FailingOrderWorkload workload;
+    private final Map<JobID, Long> abortedByCancellation = new HashMap<>();
     private ProgressBoard board;
     @Nullable private JobVersion version;
     private JobID job;
@@ -218,10 +221,22 @@ final class OrderRun {
         client.cancel(job);
         awaitStatus(JobStatus.CANCELED);
         List<CompletedCheckpoint> checkpoints = client.checkpoints(job);
+        CompletedCheckpoint retained = checkpoints.get(checkpoints.size() - 1);
+        if (client.hasFailedCheckpointAfter(job, retained.id())) {
+            abortedByCancellation.put(job, retained.triggeredAtMillis());
+        }
         boolean logs = configuration.get(StateChangelogOptions.ENABLE_STATE_CHANGE_LOG);
         return new RetainedCheckpoint(
-                checkpoints.get(checkpoints.size() - 1).path(),
-                logs ? log.resolve(job.toHexString()) : null);
+                retained.path(), logs ? log.resolve(job.toHexString()) : null);
+    }
+
+    /**
+     * Returns the jobs whose cancellation aborted a checkpoint, with the time at which the retained
+     * one had begun, in milliseconds since the epoch. Flink deletes no file that only the aborted
+     * checkpoint names.
+     */
+    Map<JobID, Long> abortedByCancellation() {
+        return abortedByCancellation;
     }
 
     /** Cancels the job, with or without checkpoints. */

@@ -89,7 +89,7 @@ final class RandomSteps {
     }
 
     private Step disturbance() {
-        return kills && random.nextBoolean() ? kill() : withoutKill();
+        return kills && random.nextInt(3) > 0 ? kill() : withoutKill();
     }
 
     private Step kill() {
@@ -175,7 +175,7 @@ final class RandomSteps {
 
     /** Most of these kills meet a job that has not recovered from the one before. */
     private Step killInTurns() {
-        int kills = 2 + random.nextInt(6);
+        int kills = 4 + random.nextInt(9);
         int millis = random.nextInt(3000);
         return new Step(
                 String.format("SIGKILL to %d TaskManagers, one every %d ms", kills, millis),

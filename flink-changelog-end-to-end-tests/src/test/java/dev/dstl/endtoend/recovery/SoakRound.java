@@ -19,8 +19,12 @@ package dev.dstl.endtoend.recovery;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.RestOptions;
@@ -128,6 +132,7 @@ final class SoakRound {
             run.verify();
             verifyFiles(
                     cluster,
+                    run.abortedByCancellation(),
                     new CheckpointFiles(List.of(cluster.checkpoints(), run.savepointDirectory())),
                     kills ? settledMillis : 0);
         } catch (Exception | AssertionError e) {
@@ -140,18 +145,31 @@ final class SoakRound {
     }
 
     /**
-     * A killed process leaves what it had not told anybody of, and Flink's JobManager tries once to
-     * delete a file: what it could not delete while the store was out of service stays. The tool
-     * has to find both and nothing that a checkpoint names. What was written once the job had
+     * A killed process leaves what it had not told anybody of. The tool has to find that, and what
+     * Flink leaves, and nothing that a checkpoint names. What was written once the job had
      * recovered from the last kill must not be among it.
+     *
+     * <p>Flink leaves what its JobManager could not delete while the store was out of service, as
+     * it tries once, and what only a checkpoint names that a cancellation aborted.
      */
-    private void verifyFiles(RecoveryCluster cluster, CheckpointFiles checkpoints, long sinceMillis)
+    private void verifyFiles(
+            RecoveryCluster cluster,
+            Map<JobID, Long> abortedByCancellation,
+            CheckpointFiles checkpoints,
+            long sinceMillis)
             throws Exception {
-        store.verifyNothingUnreferenced(
-                checkpoints, cluster.segmentsLeftByTheJobManager(), sinceMillis);
+        Set<String> segments = new HashSet<>(cluster.segmentsLeftByTheJobManager());
+        Set<Path> files = new HashSet<>();
+        for (Map.Entry<JobID, Long> aborted : abortedByCancellation.entrySet()) {
+            JobID job = aborted.getKey();
+            segments.addAll(store.segmentsOf(job, aborted.getValue()));
+            Path ofJob = cluster.checkpoints().resolve(job.toHexString());
+            files.addAll(CheckpointFiles.writtenBelow(ofJob, aborted.getValue()));
+        }
+        store.verifyNothingUnreferenced(checkpoints, segments, sinceMillis);
         LOG.info("Seed {}: {} orphans deleted", seed, store.deleteOrphans(checkpoints));
         store.verifyNothingButWhatIsNamed(checkpoints);
-        checkpoints.verifyNothingUnnamed(sinceMillis);
+        checkpoints.verifyNothingUnnamed(files, sinceMillis);
     }
 
     private Configuration settings(EmbeddedZooKeeper zooKeeper) {

@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
+import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
@@ -40,9 +41,11 @@ import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.checkpoint.CheckpointProperties;
 import org.apache.flink.runtime.checkpoint.CheckpointRetentionPolicy;
 import org.apache.flink.runtime.checkpoint.Checkpoints;
+import org.apache.flink.runtime.checkpoint.CheckpointsCleaner;
 import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
 import org.apache.flink.runtime.checkpoint.OperatorState;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.checkpoint.StandaloneCompletedCheckpointStore;
 import org.apache.flink.runtime.checkpoint.metadata.CheckpointMetadata;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -160,24 +163,53 @@ class SharedStateRegistrationTest {
         assertThat(texts(roundTrip(handle))).hasSize(3);
     }
 
+    /**
+     * A known limitation of Flink, whatever the backend: what only a checkpoint names that the
+     * cancellation of its job aborted is newer than the retained one, so nobody deletes it. When
+     * this test fails, Flink has fixed that, and {@code docs/reliability.md} is out of date.
+     */
+    @Test
+    void segmentThatOnlyTheCheckpointNamesWhichACancellationAborted_stays() throws Exception {
+        StandaloneCompletedCheckpointStore store = new StandaloneCompletedCheckpointStore(1);
+        CheckpointsCleaner cleaner = new CheckpointsCleaner();
+        appendFrames(writer, "a");
+        ChangelogStateHandleStreamImpl retained = persist(writer, 1);
+        retained.registerSharedStates(store.getSharedStateRegistry(), 1);
+        store.addCheckpointAndSubsumeOldestOne(checkpoint(retained), cleaner, () -> {});
+        List<Path> ofRetained = log.store().segments();
+
+        appendFrames(writer, "b");
+        ChangelogStateHandleStreamImpl aborted = persist(writer, 2);
+        aborted.registerSharedStates(store.getSharedStateRegistry(), 2);
+        aborted.discardState();
+        store.shutdown(JobStatus.CANCELED, cleaner);
+        writer.close();
+
+        assertThat(ofRetained).hasSize(1);
+        assertThat(log.store().segments()).hasSize(2).containsAll(ofRetained);
+    }
+
     /** Starts a JobManager that restores a checkpoint. */
     private void restart(ChangelogStateHandleStreamImpl handle, RestoreMode mode) throws Exception {
         registry.close();
         registry = new SharedStateRegistryImpl(Runnable::run);
+        registry.registerAllAfterRestored(checkpoint(handle), mode);
+    }
+
+    private static CompletedCheckpoint checkpoint(ChangelogStateHandleStreamImpl handle)
+            throws Exception {
         OperatorState operator = operator(roundTrip(handle));
-        registry.registerAllAfterRestored(
-                new CompletedCheckpoint(
-                        LogFixture.JOB_ID,
-                        1,
-                        1,
-                        1,
-                        Map.of(operator.getOperatorID(), operator),
-                        null,
-                        CheckpointProperties.forCheckpoint(
-                                CheckpointRetentionPolicy.RETAIN_ON_CANCELLATION),
-                        new TestCompletedCheckpointStorageLocation(),
-                        null),
-                mode);
+        return new CompletedCheckpoint(
+                LogFixture.JOB_ID,
+                1,
+                1,
+                1,
+                Map.of(operator.getOperatorID(), operator),
+                null,
+                CheckpointProperties.forCheckpoint(
+                        CheckpointRetentionPolicy.RETAIN_ON_CANCELLATION),
+                new TestCompletedCheckpointStorageLocation(),
+                null);
     }
 
     private static OperatorState operator(ChangelogStateHandleStreamImpl handle) {

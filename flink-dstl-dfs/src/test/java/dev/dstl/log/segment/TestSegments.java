@@ -23,13 +23,22 @@ import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.TestBatches;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.zip.CRC32C;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 
 /** Segments of given records, for tests. */
 public final class TestSegments {
+
+    /** Where the checksums of index and header lie in a frame, see {@link SegmentFormat}. */
+    private static final int CHECKSUMS = SegmentFormat.FRAME_HEADER_BYTES - 2 * Integer.BYTES;
+
+    /** Where the stored bytes of all blocks lie in a frame. */
+    private static final int STORED_BYTES = 48;
 
     private TestSegments() {}
 
@@ -75,6 +84,41 @@ public final class TestSegments {
     static SegmentInspection inspect(byte[] segment) throws IOException {
         return SegmentInspection.inspect(
                 "inspected.seg", inMemory(segment).openInputStream(), segment.length);
+    }
+
+    /**
+     * Returns what a defective encoder writes: a segment whose first frame has correct checksums
+     * over bytes that are no records.
+     *
+     * @param segment whose first frame has one block
+     */
+    public static byte[] withoutRecords(byte[] segment) {
+        byte[] bytes = segment.clone();
+        ByteBuffer fields = ByteBuffer.wrap(bytes);
+        int frame = SegmentFormat.HEADER_BYTES;
+        int indexLength = fields.getInt(frame + CHECKSUMS - Integer.BYTES);
+        int block = frame + SegmentFormat.FRAME_HEADER_BYTES + indexLength;
+        int blockLength = (int) fields.getLong(frame + STORED_BYTES);
+        Arrays.fill(bytes, block, block + blockLength, (byte) -1);
+        fields.putInt(block - Integer.BYTES, checksum(bytes, block, blockLength));
+        correctChecksums(bytes, frame);
+        return bytes;
+    }
+
+    /** Writes the checksums of a frame's index and header anew. */
+    static void correctChecksums(byte[] bytes, int frame) {
+        ByteBuffer fields = ByteBuffer.wrap(bytes);
+        int index = frame + SegmentFormat.FRAME_HEADER_BYTES;
+        int indexLength = fields.getInt(frame + CHECKSUMS - Integer.BYTES);
+        int ofHeader = frame + CHECKSUMS + Integer.BYTES;
+        fields.putInt(frame + CHECKSUMS, checksum(bytes, index, indexLength));
+        fields.putInt(ofHeader, checksum(bytes, frame, ofHeader - frame));
+    }
+
+    private static int checksum(byte[] bytes, int offset, int length) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(bytes, offset, length);
+        return (int) checksum.getValue();
     }
 
     public static ByteStreamStateHandle inMemory(byte[] segment) {

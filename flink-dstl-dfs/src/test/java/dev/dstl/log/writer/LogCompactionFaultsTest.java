@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.log.compaction.Compactor;
 import dev.dstl.log.config.DstlOptions;
+import dev.dstl.log.segment.TestSegments;
 import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.LogLines;
 import dev.dstl.log.testing.ManualExecutor;
@@ -35,6 +36,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.core.fs.FileSystem.WriteMode;
 import org.apache.flink.core.fs.Path;
@@ -360,10 +362,26 @@ class LogCompactionFaultsTest {
     void damagedSegment_isLeftAlone_andAllOthersAreCompacted(int keptBytes) throws Exception {
         open("until-success");
         checkpoints(3);
-        Path damaged = log.store().segments().get(1);
+        verifyLeftAlone(log.store().segments().get(1), new byte[keptBytes]);
+    }
+
+    /** What a defective version wrote is as damaged as what the store has lost. */
+    @Test
+    void segmentWithWrongContent_isLeftAlone_andAllOthersAreCompacted() throws Exception {
+        open("until-success");
+        checkpoints(3);
+        Path wrong = log.store().segments().get(1);
+        byte[] written;
+        try (FSDataInputStream file = wrong.getFileSystem().open(wrong)) {
+            written = file.readAllBytes();
+        }
+        verifyLeftAlone(wrong, TestSegments.withoutRecords(written));
+    }
+
+    private void verifyLeftAlone(Path damaged, byte[] content) throws Exception {
         try (FSDataOutputStream file =
                 damaged.getFileSystem().create(damaged, WriteMode.OVERWRITE)) {
-            file.write(new byte[keptBytes]);
+            file.write(content);
         }
 
         checkpoints(300);

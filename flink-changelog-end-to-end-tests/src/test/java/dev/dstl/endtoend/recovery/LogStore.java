@@ -120,13 +120,20 @@ final class LogStore {
                 .collect(Collectors.toSet());
     }
 
-    /** Verifies that there are the segments that checkpoints name, and no other. */
-    void verifyNothingButWhatIsNamed(CheckpointFiles checkpoints) throws IOException {
-        assertThat(
-                        CheckpointFiles.filesBelow(files()).stream()
-                                .map(file -> files().relativize(file).toString()))
-                .as("segments")
-                .containsExactlyInAnyOrderElementsOf(checkpoints.named(SEGMENT));
+    /**
+     * Verifies that there are the segments that checkpoints need, and no other but those that
+     * metadata names.
+     *
+     * @param needed those of which no file may be missing
+     */
+    void verifyNothingButWhatIsNamed(CheckpointFiles checkpoints, CheckpointFiles needed)
+            throws IOException {
+        List<String> segments =
+                CheckpointFiles.filesBelow(files()).stream()
+                        .map(file -> files().relativize(file).toString())
+                        .collect(Collectors.toList());
+        assertThat(checkpoints.named(SEGMENT)).as("named segments").containsAll(segments);
+        assertThat(segments).as("segments").containsAll(needed.named(SEGMENT));
     }
 
     /**

@@ -30,8 +30,10 @@ import dev.dstl.benchmarks.workload.WorkloadJob;
 import dev.dstl.endtoend.recovery.upgrade.JobVersion;
 import dev.dstl.endtoend.recovery.upgrade.TalliedWorkload;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -61,6 +63,7 @@ final class OrderRun {
     private final GatedPace pace;
     private final FailingOrderWorkload workload;
     private final Map<JobID, Long> abortedByCancellation = new HashMap<>();
+    private final List<Path> kept = new ArrayList<>();
     private ProgressBoard board;
     @Nullable private JobVersion version;
     private JobID job;
@@ -123,8 +126,12 @@ final class OrderRun {
         job = client.submit(graph());
     }
 
+    @SuppressWarnings("deprecation") // Flink advises against LEGACY, and supports it.
     void submitFrom(RetainedCheckpoint checkpoint, RestoreMode mode) throws Exception {
         submitFrom(checkpoint.path(), mode);
+        if (mode == RestoreMode.LEGACY) {
+            kept.add(Paths.get(URI.create(checkpoint.path())));
+        }
     }
 
     /** Submits a job that restores a checkpoint or savepoint. */
@@ -237,6 +244,11 @@ final class OrderRun {
      */
     Map<JobID, Long> abortedByCancellation() {
         return abortedByCancellation;
+    }
+
+    /** Returns the checkpoints that neither Flink nor this run deletes. */
+    List<Path> keptCheckpoints() {
+        return kept;
     }
 
     /** Cancels the job, with or without checkpoints. */

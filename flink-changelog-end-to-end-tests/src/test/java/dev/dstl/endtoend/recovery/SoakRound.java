@@ -130,11 +130,7 @@ final class SoakRound {
             LOG.info("Seed {}: the rest of the input", seed);
             run.finish();
             run.verify();
-            verifyFiles(
-                    cluster,
-                    run.abortedByCancellation(),
-                    new CheckpointFiles(List.of(cluster.checkpoints(), run.savepointDirectory())),
-                    kills ? settledMillis : 0);
+            verifyFiles(cluster, run, kills ? settledMillis : 0);
         } catch (Exception | AssertionError e) {
             throw new AssertionError(
                     String.format(
@@ -150,17 +146,20 @@ final class SoakRound {
      * recovered from the last kill must not be among it.
      *
      * <p>Flink leaves what its JobManager could not delete while the store was out of service, as
-     * it tries once, and what only a checkpoint names that a cancellation aborted.
+     * it tries once, and what only a checkpoint names that a cancellation aborted. A JobManager
+     * that is killed while it deletes a checkpoint leaves its metadata, whose segments the next one
+     * deletes.
      */
-    private void verifyFiles(
-            RecoveryCluster cluster,
-            Map<JobID, Long> abortedByCancellation,
-            CheckpointFiles checkpoints,
-            long sinceMillis)
+    private void verifyFiles(RecoveryCluster cluster, OrderRun run, long sinceMillis)
             throws Exception {
+        List<Path> kept = new ArrayList<>(run.keptCheckpoints());
+        kept.add(run.savepointDirectory());
+        CheckpointFiles checkpoints =
+                new CheckpointFiles(List.of(cluster.checkpoints(), run.savepointDirectory()));
+        CheckpointFiles needed = kills ? new CheckpointFiles(kept) : checkpoints;
         Set<String> segments = new HashSet<>(cluster.segmentsLeftByTheJobManager());
         Set<Path> files = new HashSet<>();
-        for (Map.Entry<JobID, Long> aborted : abortedByCancellation.entrySet()) {
+        for (Map.Entry<JobID, Long> aborted : run.abortedByCancellation().entrySet()) {
             JobID job = aborted.getKey();
             segments.addAll(store.segmentsOf(job, aborted.getValue()));
             Path ofJob = cluster.checkpoints().resolve(job.toHexString());
@@ -168,7 +167,7 @@ final class SoakRound {
         }
         store.verifyNothingUnreferenced(checkpoints, segments, sinceMillis);
         LOG.info("Seed {}: {} orphans deleted", seed, store.deleteOrphans(checkpoints));
-        store.verifyNothingButWhatIsNamed(checkpoints);
+        store.verifyNothingButWhatIsNamed(checkpoints, needed);
         checkpoints.verifyNothingUnnamed(files, sinceMillis);
     }
 

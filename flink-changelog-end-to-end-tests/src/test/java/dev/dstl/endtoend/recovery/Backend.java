@@ -68,6 +68,12 @@ enum Backend {
         return this == other || (ON_ROCKSDB.contains(this) && ON_ROCKSDB.contains(other));
     }
 
+    /** Whether a job has none of DSTL's state backends. */
+    static boolean isFlinksAlone(Configuration job) {
+        return !job.get(StateChangelogOptions.ENABLE_STATE_CHANGE_LOG)
+                && ROCKSDB.delegate.equals(job.get(StateBackendOptions.STATE_BACKEND));
+    }
+
     void configure(Configuration job) {
         job.set(StateBackendOptions.STATE_BACKEND, delegate);
         job.set(StateChangelogOptions.ENABLE_STATE_CHANGE_LOG, changelog);

@@ -64,6 +64,7 @@ final class OrderRun {
     private final FailingOrderWorkload workload;
     private final Map<JobID, Long> abortedByCancellation = new HashMap<>();
     private final List<Path> kept = new ArrayList<>();
+    private final List<JobID> withoutDstl = new ArrayList<>();
     private ProgressBoard board;
     @Nullable private JobVersion version;
     private JobID job;
@@ -123,7 +124,14 @@ final class OrderRun {
     }
 
     void submit() throws Exception {
-        job = client.submit(graph());
+        submit(graph());
+    }
+
+    private void submit(JobGraph graph) throws Exception {
+        job = client.submit(graph);
+        if (Backend.isFlinksAlone(configuration)) {
+            withoutDstl.add(job);
+        }
     }
 
     @SuppressWarnings("deprecation") // Flink advises against LEGACY, and supports it.
@@ -138,7 +146,7 @@ final class OrderRun {
     void submitFrom(String path, RestoreMode mode) throws Exception {
         JobGraph graph = graph();
         graph.setSavepointRestoreSettings(SavepointRestoreSettings.forPath(path, false, mode));
-        job = client.submit(graph);
+        submit(graph);
     }
 
     /**
@@ -244,6 +252,11 @@ final class OrderRun {
      */
     Map<JobID, Long> abortedByCancellation() {
         return abortedByCancellation;
+    }
+
+    /** Returns the jobs that had Flink's state backend alone. */
+    List<JobID> jobsWithoutDstl() {
+        return withoutDstl;
     }
 
     /** Returns the checkpoints that neither Flink nor this run deletes. */

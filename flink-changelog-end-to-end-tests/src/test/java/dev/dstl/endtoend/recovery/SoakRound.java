@@ -145,9 +145,10 @@ final class SoakRound {
      * Flink leaves, and nothing that a checkpoint names. What was written once the job had
      * recovered from the last kill must not be among it.
      *
-     * <p>Flink leaves what its JobManager could not delete while the store was out of service, as
-     * it tries once, and what only a checkpoint names that a cancellation aborted. A JobManager
-     * that is killed while it deletes a checkpoint leaves its metadata, whose segments the next one
+     * <p>Flink's RocksDB leaves files of checkpoints that others overtake, without DSTL. Flink
+     * leaves what its JobManager could not delete while the store was out of service, as it tries
+     * once, and what only a checkpoint names that a cancellation aborted. A JobManager that is
+     * killed while it deletes a checkpoint leaves its metadata, whose segments the next one
      * deletes.
      */
     private void verifyFiles(RecoveryCluster cluster, OrderRun run, long sinceMillis)
@@ -164,6 +165,10 @@ final class SoakRound {
             segments.addAll(store.segmentsOf(job, aborted.getValue()));
             Path ofJob = cluster.checkpoints().resolve(job.toHexString());
             files.addAll(CheckpointFiles.writtenBelow(ofJob, aborted.getValue()));
+        }
+        for (JobID job : run.jobsWithoutDstl()) {
+            Path ofJob = cluster.checkpoints().resolve(job.toHexString());
+            files.addAll(CheckpointFiles.filesBelow(ofJob));
         }
         store.verifyNothingUnreferenced(checkpoints, segments, sinceMillis);
         LOG.info("Seed {}: {} orphans deleted", seed, store.deleteOrphans(checkpoints));

@@ -361,8 +361,9 @@ final class Differential {
         if (fromSavepoint) {
             CompletedCheckpoint savepoint;
             try {
-                if (!hasChangelog(step)) {
-                    // Flink alone reads it, which misreads states of several versions
+                if (!hasChangelog(step) || (canonical && movesToRocksDb(step))) {
+                    // Flink alone misreads states of several versions, and RocksDB converts no
+                    // keys of maps, which the heap does as it registers them
                     changelog.registerAll();
                 }
                 savepoint = savepoint(canonical);
@@ -425,12 +426,20 @@ final class Differential {
     }
 
     private Deployment next(Step step, boolean fromSavepoint, boolean canonical) {
-        Storage[] storages = storages();
         return new Deployment(
                 generation(step.number(4)),
                 parallelism(step.number(2)),
-                canonical ? storages[step.number(5, storages.length)] : deployment.storage(),
+                canonical ? anyStorage(step) : deployment.storage(),
                 hasChangelog(step) || (fromSavepoint ? !canonical && sharesFiles() : mayBeMixed()));
+    }
+
+    private Storage anyStorage(Step step) {
+        Storage[] storages = storages();
+        return storages[step.number(5, storages.length)];
+    }
+
+    private boolean movesToRocksDb(Step step) {
+        return anyStorage(step).findsByBytes() && !deployment.storage().findsByBytes();
     }
 
     /**

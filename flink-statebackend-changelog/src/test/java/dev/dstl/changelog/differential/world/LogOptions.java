@@ -72,6 +72,9 @@ public final class LogOptions {
         Configuration configuration = new Configuration();
         configuration.set(StateChangelogOptions.ENABLE_STATE_CHANGE_LOG, changelog);
         configuration.set(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE, "dstl");
+        // A job may have any number of faulty materializations in a row.
+        configuration.set(
+                StateChangelogOptions.MATERIALIZATION_MAX_FAILURES_ALLOWED, Integer.MAX_VALUE);
         configuration.setString(
                 "state.changelog.dstl.dfs.base-path", directory.resolve("log").toUri().toString());
         configuration.setString(

@@ -177,7 +177,7 @@ public final class Checkpointer<K> {
             }
         }
         materializer.cancelRunning();
-        uploading = new FullSnapshot(snapshots.startFull(bases), snapshots::forget, deleter);
+        uploading = new FullSnapshot(snapshots.startFull(bases), snapshots.forgetting(), deleter);
         return takeFull(checkpointId, uploading, uploading.first());
     }
 

@@ -22,7 +22,9 @@ import dev.dstl.changelog.materialization.DelegateSnapshot;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.SnapshotDeleter;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.util.ExceptionUtils;
@@ -36,10 +38,20 @@ import org.apache.flink.util.ExceptionUtils;
  * <p>Once the first checkpoint was aborted, no further one joins, so that a hanging upload ends
  * with the checkpoints that already wait for it. Without waiting checkpoints it is interrupted and
  * deleted. Thread-safe.
+ *
+ * <p>Lives as long as a checkpoint that contains it, also on the local disk for the next attempt of
+ * the task. So it does not keep the delegate, nor, once the upload has ended, the objects that the
+ * delegate has kept for it.
  */
 final class FullSnapshot {
 
-    private final DelegateSnapshot snapshot;
+    private final long id;
+    private final SequenceNumber to;
+    private final SnapshotDeleter deleter;
+
+    /** Null once it was uploaded, or as it is deleted. */
+    private final AtomicReference<DelegateSnapshot> unfinished;
+
     private final BaseReferences references;
     private final BaseReference first;
     private final CompletableFuture<MaterializedBase> base = new CompletableFuture<>();
@@ -48,33 +60,41 @@ final class FullSnapshot {
     /**
      * Creates the snapshot with one reference, for the checkpoint that started it.
      *
-     * @param forget called with {@link #to()} when no checkpoint can use the snapshot any more
+     * @param forget called with {@link #to()} when no checkpoint can use the snapshot any more;
+     *     must not keep the delegate
      */
     FullSnapshot(
             DelegateSnapshot snapshot, Consumer<SequenceNumber> forget, SnapshotDeleter deleter) {
-        this.snapshot = snapshot;
-        this.references =
-                new BaseReferences(
-                        () -> {
-                            forget.accept(snapshot.to());
-                            deleter.deleteLater(snapshot);
-                        },
-                        () -> deleteLocalCopies(deleter));
+        this.id = snapshot.id();
+        this.to = snapshot.to();
+        this.deleter = deleter;
+        this.unfinished = new AtomicReference<>(snapshot);
+        this.references = new BaseReferences(() -> delete(forget), this::deleteLocalCopies);
         this.first = references.tryRetain().orElseThrow();
     }
 
-    private void deleteLocalCopies(SnapshotDeleter deleter) {
+    private void delete(Consumer<SequenceNumber> forget) {
+        forget.accept(to);
+        DelegateSnapshot snapshot = unfinished.getAndSet(null);
+        if (snapshot != null) {
+            deleter.deleteLater(snapshot);
+        } else {
+            CompletableFuture<?> unused = base.thenAccept(deleter::deleteLater);
+        }
+    }
+
+    private void deleteLocalCopies() {
         CompletableFuture<?> unused = base.thenAccept(deleter::deleteLocalCopiesLater);
     }
 
     /** Returns the materialization id. */
     long id() {
-        return snapshot.id();
+        return id;
     }
 
     /** Returns the sequence number from which on, inclusive, records are not in the snapshot. */
     SequenceNumber to() {
-        return snapshot.to();
+        return to;
     }
 
     /** Returns a future that completes after the upload. */
@@ -84,8 +104,14 @@ final class FullSnapshot {
 
     /** Uploads on the calling thread, or waits for the thread that does. */
     void upload() {
+        DelegateSnapshot snapshot = unfinished.get();
+        if (snapshot == null) {
+            base.completeExceptionally(new CancellationException("The snapshot was deleted"));
+            return;
+        }
         try {
             base.complete(snapshot.base(snapshot.run()));
+            unfinished.compareAndSet(snapshot, null);
         } catch (Throwable t) {
             base.completeExceptionally(t);
             ExceptionUtils.rethrowIfFatalError(t);

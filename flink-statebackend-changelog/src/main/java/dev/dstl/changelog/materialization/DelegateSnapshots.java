@@ -21,6 +21,7 @@ import dev.dstl.changelog.record.ChangelogAppender;
 import dev.dstl.changelog.state.LoggedStateRegistry;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RunnableFuture;
+import java.util.function.Consumer;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
@@ -104,6 +105,11 @@ public final class DelegateSnapshots<K> {
      */
     public void forget(SequenceNumber to) {
         log.forgetRange(to);
+    }
+
+    /** Returns what calls {@link #forget} and does not keep the delegate. */
+    public Consumer<SequenceNumber> forgetting() {
+        return log::forgetRange;
     }
 
     private DelegateSnapshot start(long id, long builtOn, SnapshotType type) throws Exception {

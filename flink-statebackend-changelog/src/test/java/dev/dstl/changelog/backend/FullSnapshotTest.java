@@ -17,17 +17,20 @@
 package dev.dstl.changelog.backend;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import dev.dstl.log.testing.RetryingTempDirFactory;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RunnableFuture;
@@ -54,6 +57,52 @@ class FullSnapshotTest {
     private static final SnapshotType NATIVE = SavepointType.savepoint(SavepointFormatType.NATIVE);
 
     @TempDir private Path directory;
+
+    /** Flink keeps it as long as the checkpoint, on the local disk also for the next attempt. */
+    @Test
+    void reportedFullCheckpoint_keepsNotTheDelegateOfATaskThatHasEnded() throws Exception {
+        List<WeakReference<?>> delegates = new ArrayList<>();
+        KeyedStateHandle reported = fullCheckpointOfATaskThatEnds(delegates);
+        await().untilAsserted(() -> assertCollected(delegates));
+        assertThat(reported).isInstanceOf(ChangelogStateBackendHandle.class);
+    }
+
+    private KeyedStateHandle fullCheckpointOfATaskThatEnds(List<WeakReference<?>> delegates)
+            throws Exception {
+        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+            task.value(1).update("one");
+            KeyedStateHandle reported = TestTask.finish(task.trigger(1, FULL));
+            task.changelog().notifyCheckpointComplete(1);
+            delegates.add(
+                    new WeakReference<>(task.changelog().getDelegatedKeyedStateBackend(true)));
+            return reported;
+        }
+    }
+
+    @Test
+    void fullSnapshotThatHasBecomeTheBase_keepsNoValueThatWasReplacedSince() throws Exception {
+        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
+            List<WeakReference<?>> replaced = new ArrayList<>();
+            replace(task, replaced);
+            await().untilAsserted(() -> assertCollected(replaced));
+            assertThat(task.value(1).value()).isEqualTo("two");
+        }
+    }
+
+    private static void replace(TestTask task, List<WeakReference<?>> replaced) throws Exception {
+        String value = "o" + task.hashCode();
+        task.value(1).update(value);
+        replaced.add(new WeakReference<>(value));
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> checkpoint = task.trigger(1, FULL);
+        task.value(1).update("two");
+        KeyedStateHandle unused = TestTask.finish(checkpoint);
+        task.changelog().notifyCheckpointComplete(1);
+    }
+
+    private static void assertCollected(List<WeakReference<?>> references) {
+        System.gc();
+        assertThat(references).isNotEmpty().allMatch(reference -> reference.get() == null);
+    }
 
     @ParameterizedTest
     @EnumSource(Delegate.class)

@@ -19,16 +19,22 @@ package dev.dstl.compat;
 import java.io.Closeable;
 import java.io.IOException;
 import javax.annotation.Nullable;
+import org.apache.flink.api.common.state.State;
+import org.apache.flink.api.common.state.StateTtlConfig;
+import org.apache.flink.api.common.state.v2.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.asyncprocessing.StateRequestHandler;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
+import org.apache.flink.runtime.state.v2.StateDescriptorUtils;
 import org.apache.flink.runtime.state.v2.adaptor.AsyncKeyedStateBackendAdaptor;
+import org.apache.flink.runtime.state.v2.internal.InternalKeyedState;
 import org.apache.flink.util.IOUtils;
 
 /**
  * A synchronous keyed backend for an operator with asynchronous state. Flink's own adaptor neither
  * closes nor disposes the backend, an operator with asynchronous state is not told which
- * checkpoints are subsumed, and a static timer of Flink keeps its task in memory. Used by the task
- * thread; closed by any.
+ * checkpoints are subsumed, a static timer of Flink keeps its task in memory, and Flink's adaptor
+ * forgets that a state has a time to live. Used by the task thread; closed by any.
  *
  * @param <K> type of the key
  */
@@ -48,6 +54,30 @@ final class OwningAsyncKeyedStateBackend<K> extends AsyncKeyedStateBackendAdapto
     public void setup(StateRequestHandler stateRequestHandler) {
         super.setup(stateRequestHandler);
         requests = stateRequestHandler;
+    }
+
+    /**
+     * Registers a state with its time to live, which Flink's adaptor does not pass on. The adaptor
+     * then finds the state under its name.
+     */
+    @Override
+    @SuppressWarnings({"rawtypes", "TypeParameterUnusedInFormals"}) // as what it overrides
+    public <N, S extends InternalKeyedState, SV> S createStateInternal(
+            N defaultNamespace,
+            TypeSerializer<N> namespaceSerializer,
+            StateDescriptor<SV> descriptor)
+            throws Exception {
+        StateTtlConfig timeToLive = descriptor.getTtlConfig();
+        if (timeToLive.isEnabled()) {
+            org.apache.flink.api.common.state.StateDescriptor<?, ?> synchronous =
+                    StateDescriptorUtils.transformFromV2ToV1(descriptor);
+            synchronous.enableTimeToLive(timeToLive);
+            State unused =
+                    getKeyedStateBackend()
+                            .getPartitionedState(
+                                    defaultNamespace, namespaceSerializer, synchronous);
+        }
+        return super.createStateInternal(defaultNamespace, namespaceSerializer, descriptor);
     }
 
     /**

@@ -20,11 +20,13 @@ import dev.dstl.log.simulation.cluster.FileHistory;
 import dev.dstl.log.simulation.cluster.SimulatedLog;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BiPredicate;
 
 /**
- * Each segment is uploaded once. Additional requests and bytes are limited to those required by
- * failures of the store, plus the hedge budget. A store whose latency suddenly multiplies may count
- * as failing, and so does a request that takes so much longer than most that no timeout can fit it.
+ * Each segment is uploaded once. Additional requests and their bytes are limited to those required
+ * by failures of the store, plus the hedge budget. A store whose latency suddenly multiplies may
+ * count as failing, and so does a request that takes so much longer than most that no timeout can
+ * fit it.
  */
 public final class Frugality extends Invariant {
 
@@ -79,6 +81,10 @@ public final class Frugality extends Invariant {
     @Override
     public void stored(String file) {
         Traffic traffic = logs.get(cluster().history(file).writer());
+        if (!traffic.attempts.get(file).faultless) {
+            // A part of a segment, which a failed request left.
+            return;
+        }
         Segment segment = traffic.segments.get(FileHistory.segmentOf(file));
         segment.bytes = Math.max(segment.bytes, cluster().store().bytes(file).length);
     }
@@ -97,7 +103,7 @@ public final class Frugality extends Invariant {
     private void checkRequests(SimulatedLog log, Traffic traffic) {
         int needed = traffic.segments.size();
         int requests = traffic.attempts.size();
-        int forced = traffic.forced();
+        int forced = traffic.count(Attempt::isForced);
         double timedOut = LEARNING + needed / FORGOTTEN_AFTER;
         double allowed = SAVED + timedOut + log.settings().hedgeBudget() * needed;
         if (requests - needed > forced + allowed) {
@@ -119,7 +125,8 @@ public final class Frugality extends Invariant {
             }
         }
         double share = Math.max(EXTRA_BYTES, log.settings().hedgeBudget());
-        if (wasted > share * durable + SAVED * largest) {
+        int repeated = traffic.count(Attempt::isTooSlow) + SAVED + LEARNING;
+        if (wasted > share * durable + repeated * largest) {
             violated(
                     "%s sent %d bytes in vain for %d that are durable",
                     log.incarnation(), wasted, durable);
@@ -136,13 +143,14 @@ public final class Frugality extends Invariant {
             timeouts = new LearnedTimeouts(timeoutMillis);
         }
 
-        private int forced() {
-            int forced = 0;
+        /** Counts the attempts of which something is true, given the bytes of their segment. */
+        private int count(BiPredicate<Attempt, Long> what) {
+            int count = 0;
             for (Map.Entry<String, Attempt> entry : attempts.entrySet()) {
                 Segment segment = segments.get(FileHistory.segmentOf(entry.getKey()));
-                forced += entry.getValue().isForced(segment.bytes) ? 1 : 0;
+                count += what.test(entry.getValue(), segment.bytes) ? 1 : 0;
             }
-            return forced;
+            return count;
         }
     }
 
@@ -171,7 +179,11 @@ public final class Frugality extends Invariant {
 
         /** Whether the store failed the request, or it timed out whatever was slow before. */
         private boolean isForced(long segmentBytes) {
-            return !faultless || millis() >= timeouts.longestMillis(Math.max(bytes, segmentBytes));
+            return !faultless || isTooSlow(segmentBytes);
+        }
+
+        private boolean isTooSlow(long segmentBytes) {
+            return faultless && millis() >= timeouts.longestMillis(Math.max(bytes, segmentBytes));
         }
     }
 

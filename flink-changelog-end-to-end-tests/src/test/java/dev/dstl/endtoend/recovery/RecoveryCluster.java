@@ -30,6 +30,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
@@ -121,6 +122,11 @@ final class RecoveryCluster implements AutoCloseable {
     /** Returns the directory of all checkpoints of all jobs. */
     Path checkpoints() {
         return directory.resolve("checkpoints");
+    }
+
+    /** Returns the directory of a job's checkpoints. */
+    Path checkpointsOf(JobID job) {
+        return checkpoints().resolve(job.toHexString());
     }
 
     ProcessCluster processes() {

@@ -163,12 +163,11 @@ final class SoakRound {
         for (Map.Entry<JobID, Long> aborted : run.abortedByCancellation().entrySet()) {
             JobID job = aborted.getKey();
             segments.addAll(store.segmentsOf(job, aborted.getValue()));
-            Path ofJob = cluster.checkpoints().resolve(job.toHexString());
-            files.addAll(CheckpointFiles.writtenBelow(ofJob, aborted.getValue()));
+            files.addAll(
+                    CheckpointFiles.writtenBelow(cluster.checkpointsOf(job), aborted.getValue()));
         }
         for (JobID job : run.jobsWithoutDstl()) {
-            Path ofJob = cluster.checkpoints().resolve(job.toHexString());
-            files.addAll(CheckpointFiles.filesBelow(ofJob));
+            files.addAll(CheckpointFiles.filesBelow(cluster.checkpointsOf(job)));
         }
         store.verifyNothingUnreferenced(checkpoints, segments, sinceMillis);
         LOG.info("Seed {}: {} orphans deleted", seed, store.deleteOrphans(checkpoints));

@@ -21,7 +21,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.log.api.TestRecord;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -35,7 +34,6 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 class SegmentFuzzPropertyTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, 127);
-    private static final int INDEX_LENGTH = SegmentFormat.FRAME_HEADER_BYTES - 12;
 
     @Property
     void arbitraryBytesAreRefused(
@@ -58,7 +56,7 @@ class SegmentFuzzPropertyTest {
         byte[] bytes = TestSegments.bytes(segment);
         int frame = (int) segment.frameOffset(0);
         int index = frame + SegmentFormat.FRAME_HEADER_BYTES;
-        int indexLength = ByteBuffer.wrap(bytes).getInt(frame + INDEX_LENGTH);
+        int indexLength = TestSegments.indexLength(bytes, frame);
         for (int change = 0; change <= random.nextInt(3); change++) {
             bytes[index + random.nextInt(indexLength)] = (byte) random.nextInt(256);
         }

@@ -96,8 +96,7 @@ public final class TestSegments {
         byte[] bytes = segment.clone();
         ByteBuffer fields = ByteBuffer.wrap(bytes);
         int frame = SegmentFormat.HEADER_BYTES;
-        int indexLength = fields.getInt(frame + CHECKSUMS - Integer.BYTES);
-        int block = frame + SegmentFormat.FRAME_HEADER_BYTES + indexLength;
+        int block = frame + SegmentFormat.FRAME_HEADER_BYTES + indexLength(bytes, frame);
         int blockLength = (int) fields.getLong(frame + STORED_BYTES);
         Arrays.fill(bytes, block, block + blockLength, (byte) -1);
         fields.putInt(block - Integer.BYTES, checksum(bytes, block, blockLength));
@@ -105,13 +104,17 @@ public final class TestSegments {
         return bytes;
     }
 
+    /** Returns the bytes of a frame's index, which follows its header. */
+    static int indexLength(byte[] bytes, int frame) {
+        return ByteBuffer.wrap(bytes).getInt(frame + CHECKSUMS - Integer.BYTES);
+    }
+
     /** Writes the checksums of a frame's index and header anew. */
     static void correctChecksums(byte[] bytes, int frame) {
         ByteBuffer fields = ByteBuffer.wrap(bytes);
         int index = frame + SegmentFormat.FRAME_HEADER_BYTES;
-        int indexLength = fields.getInt(frame + CHECKSUMS - Integer.BYTES);
         int ofHeader = frame + CHECKSUMS + Integer.BYTES;
-        fields.putInt(frame + CHECKSUMS, checksum(bytes, index, indexLength));
+        fields.putInt(frame + CHECKSUMS, checksum(bytes, index, indexLength(bytes, frame)));
         fields.putInt(ofHeader, checksum(bytes, frame, ofHeader - frame));
     }
 

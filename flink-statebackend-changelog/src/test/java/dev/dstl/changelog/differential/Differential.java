@@ -67,6 +67,12 @@ final class Differential {
     /** Whether DSTL's job may have states in several versions. */
     private boolean mixed;
 
+    /**
+     * Whether the same, also if all states are registered again: a serializer that reconfigures
+     * itself depends on what its subtask has restored.
+     */
+    private boolean staysMixed;
+
     /** Whether a snapshot of DSTL's job may describe fewer classes than it contains. */
     private boolean describesTooFewClasses;
 
@@ -394,7 +400,10 @@ final class Differential {
             next = next.withGeneration(deployment.generation());
         }
         countChanges(next, fromSavepoint, canonical, claimMode);
-        mixed |= !history.shape().registersAtOpen() && next.generation() != deployment.generation();
+        boolean getsMixed =
+                !history.shape().registersAtOpen() && next.generation() != deployment.generation();
+        mixed |= getsMixed;
+        staysMixed |= getsMixed && next.changelog();
         deploy(next);
         plain.start(deployment, id);
         try {
@@ -430,7 +439,9 @@ final class Differential {
                 generation(step.number(4)),
                 parallelism(step.number(2)),
                 canonical ? anyStorage(step) : deployment.storage(),
-                hasChangelog(step) || (fromSavepoint ? !canonical && sharesFiles() : mayBeMixed()));
+                hasChangelog(step)
+                        || staysMixed
+                        || (fromSavepoint ? !canonical && sharesFiles() : mayBeMixed()));
     }
 
     private Storage anyStorage(Step step) {

@@ -212,6 +212,7 @@ public final class Checkpointer<K> {
 
     private PersistedLog persist(long checkpointId, long materializationId, SequenceNumber from)
             throws IOException {
+        truncation.checkpointBegun();
         SequenceNumber to = writer.nextSequenceNumber();
         // A changelog that shares segments with others must be notified of every checkpoint.
         PersistedLog log =

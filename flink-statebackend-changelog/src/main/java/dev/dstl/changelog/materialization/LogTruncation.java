@@ -21,7 +21,9 @@ import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
  * Truncates a changelog up to the position that no checkpoint needs any more: the lower of the
- * positions covered by the base and by the newest subsumed checkpoint. Used by the task thread.
+ * positions covered by the base and by the newest subsumed checkpoint. Before the first checkpoint
+ * the base alone decides, so that the changelog of a job without checkpoints stays short. Used by
+ * the task thread.
  */
 public final class LogTruncation {
 
@@ -29,6 +31,7 @@ public final class LogTruncation {
     private SequenceNumber materializedTo;
     private SequenceNumber subsumedTo;
     private SequenceNumber truncatedTo;
+    private boolean checkpointed;
 
     /** Creates a truncation; the {@code writer} stays the caller's. */
     public LogTruncation(StateChangelogWriter<?> writer) {
@@ -44,6 +47,11 @@ public final class LogTruncation {
         truncate();
     }
 
+    /** Reports that a checkpoint begins. */
+    public void checkpointBegun() {
+        checkpointed = true;
+    }
+
     /** Reports that a checkpoint was subsumed whose changelog ends at {@code to}, exclusive. */
     public void subsumed(SequenceNumber to) {
         subsumedTo = larger(subsumedTo, to);
@@ -51,7 +59,8 @@ public final class LogTruncation {
     }
 
     private void truncate() {
-        SequenceNumber to = materializedTo.compareTo(subsumedTo) < 0 ? materializedTo : subsumedTo;
+        boolean byBase = !checkpointed || materializedTo.compareTo(subsumedTo) < 0;
+        SequenceNumber to = byBase ? materializedTo : subsumedTo;
         if (to.compareTo(truncatedTo) > 0) {
             writer.truncate(to);
             truncatedTo = to;

@@ -43,6 +43,7 @@ class CheckpointLedgerPropertyTest {
         Random random = new Random(seed);
         TruncatedLog log = new TruncatedLog();
         LogTruncation truncation = new LogTruncation(log);
+        truncation.checkpointBegun();
         CheckpointLedger ledger = new CheckpointLedger();
         TreeMap<Long, Long> wantedTo = new TreeMap<>();
         Set<Long> complete = new HashSet<>();

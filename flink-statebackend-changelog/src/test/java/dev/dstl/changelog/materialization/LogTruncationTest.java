@@ -28,6 +28,7 @@ class LogTruncationTest {
 
     @Test
     void log_isTruncatedToTheSmallerOfSubsumedAndMaterialized() {
+        truncation.checkpointBegun();
         truncation.materialized(SequenceNumber.of(5));
         assertThat(log.truncatedTo()).isZero();
 
@@ -39,6 +40,19 @@ class LogTruncationTest {
 
         truncation.materialized(SequenceNumber.of(7));
         assertThat(log.truncatedTo()).isEqualTo(7);
+    }
+
+    @Test
+    void log_isTruncatedToTheBase_beforeTheFirstCheckpoint() {
+        truncation.materialized(SequenceNumber.of(5));
+        assertThat(log.truncatedTo()).isEqualTo(5);
+
+        truncation.checkpointBegun();
+        truncation.materialized(SequenceNumber.of(7));
+        assertThat(log.truncatedTo()).isEqualTo(5);
+
+        truncation.subsumed(SequenceNumber.of(6));
+        assertThat(log.truncatedTo()).isEqualTo(6);
     }
 
     @Test

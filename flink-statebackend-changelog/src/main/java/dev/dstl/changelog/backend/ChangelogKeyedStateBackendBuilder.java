@@ -27,10 +27,12 @@ import dev.dstl.changelog.materialization.BaseLedger;
 import dev.dstl.changelog.materialization.BaseReferences;
 import dev.dstl.changelog.materialization.DelegateSnapshots;
 import dev.dstl.changelog.materialization.EarlyMaterialization;
+import dev.dstl.changelog.materialization.LocalDirectories;
 import dev.dstl.changelog.materialization.LogTruncation;
 import dev.dstl.changelog.materialization.MaterializationLifecycle;
 import dev.dstl.changelog.materialization.MaterializationThreads;
 import dev.dstl.changelog.materialization.MaterializationThrottle;
+import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.Materializer;
 import dev.dstl.changelog.materialization.SnapshotDeleter;
 import dev.dstl.changelog.materialization.TaskOwnedStreams;
@@ -150,14 +152,16 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         BaseLedger bases = null;
         try {
             writer = openLog(storage);
+            SnapshotDeleter deleter = deleter(threads);
+            MaterializedBase base = restored.base(writer.initialSequenceNumber());
             bases =
                     new BaseLedger(
-                            restored.base(writer.initialSequenceNumber()),
+                            base,
                             restoredDelegate.needsFullSnapshot(),
-                            restored.localReferences()
-                                    .orElseGet(() -> new BaseReferences(() -> {}, () -> {})),
+                            references(restored, base, deleter),
                             System.currentTimeMillis());
-            return wire(restoredDelegate, writer, bases, settings, limits, threads, deadline);
+            return wire(
+                    restoredDelegate, writer, bases, deleter, settings, limits, threads, deadline);
         } catch (Throwable t) {
             if (bases != null) {
                 bases.close();
@@ -169,6 +173,25 @@ final class ChangelogKeyedStateBackendBuilder<K> {
             delegate.dispose();
             throw t;
         }
+    }
+
+    private SnapshotDeleter deleter(MaterializationThreads threads) {
+        return new SnapshotDeleter(
+                parameters.getOperatorIdentifier(),
+                threads.deletions(),
+                threads.interrupts(),
+                new LocalDirectories(
+                        environment.getTaskStateManager().createLocalRecoveryConfig()));
+    }
+
+    /** Returns the references to a restored base, whose remote files the JobManager owns. */
+    private static BaseReferences references(
+            RestoredHandles restored, MaterializedBase base, SnapshotDeleter deleter) {
+        Runnable nothing = () -> {};
+        Runnable deleteCopies = () -> deleter.deleteLocalCopiesLater(base);
+        return restored.localCheckpoint()
+                .map(local -> local.references(() -> new BaseReferences(nothing, deleteCopies)))
+                .orElseGet(() -> new BaseReferences(nothing, nothing));
     }
 
     /** Errors of the storage name the misconfigured key; a restart does not help. */
@@ -199,6 +222,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
             RestoredDelegate<K> restoredDelegate,
             StateChangelogWriter<?> writer,
             BaseLedger bases,
+            SnapshotDeleter deleter,
             MaterializationSettings settings,
             LogLimits limits,
             MaterializationThreads threads,
@@ -207,8 +231,6 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         AbstractKeyedStateBackend<K> delegate = restoredDelegate.delegate();
         ClassLoader userClassLoader = environment.getUserCodeClassLoader().asClassLoader();
         String subtask = parameters.getOperatorIdentifier();
-        SnapshotDeleter deleter =
-                new SnapshotDeleter(subtask, threads.deletions(), threads.interrupts());
 
         ChangelogAppender log = new ChangelogAppender(writer, bases::demandFullSnapshot);
         SchemaHistory schemas = restoredDelegate.history();

@@ -17,7 +17,9 @@
 package dev.dstl.changelog.materialization;
 
 import java.util.List;
+import java.util.function.Supplier;
 import javax.annotation.Nullable;
+import javax.annotation.concurrent.GuardedBy;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
@@ -40,8 +42,10 @@ public final class LocalCheckpoint extends ChangelogStateBackendLocalHandle {
 
     private final long baseId;
 
-    /** Null after a restart of the TaskManager, when other references to the copies are unknown. */
-    @Nullable private final transient BaseReference base;
+    /** Null after a restart of the TaskManager, until a task restores the copies. */
+    @GuardedBy("this")
+    @Nullable
+    private transient BaseReference base;
 
     /**
      * Creates a local checkpoint.
@@ -68,10 +72,15 @@ public final class LocalCheckpoint extends ChangelogStateBackendLocalHandle {
                 : handle.getMaterializationID();
     }
 
-    /** Returns the references to the copies; null if they are unknown. */
-    @Nullable
-    public BaseReferences references() {
-        return base == null ? null : base.references();
+    /**
+     * Returns the references to the copies. If there are none, as after a restart of the
+     * TaskManager, they are {@code created}, with one for this checkpoint.
+     */
+    public synchronized BaseReferences references(Supplier<BaseReferences> created) {
+        if (base == null) {
+            base = created.get().tryRetain().orElseThrow();
+        }
+        return base.references();
     }
 
     @Override
@@ -81,8 +90,12 @@ public final class LocalCheckpoint extends ChangelogStateBackendLocalHandle {
 
     @Override
     public void discardState() {
-        if (base != null) {
-            base.dropLocal();
+        BaseReference dropped;
+        synchronized (this) {
+            dropped = base;
+        }
+        if (dropped != null) {
+            dropped.dropLocal();
         }
     }
 }

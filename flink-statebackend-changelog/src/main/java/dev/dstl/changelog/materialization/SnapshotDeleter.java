@@ -35,6 +35,7 @@ public final class SnapshotDeleter {
     private final String subtask;
     private final Executor blocking;
     private final Executor interrupts;
+    private final LocalDirectories localDirectories;
     private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
 
     /**
@@ -45,22 +46,28 @@ public final class SnapshotDeleter {
      *     threads; stays the caller's
      * @param interrupts runs each interrupt on a thread of its own, since it closes streams, which
      *     may hang; stays the caller's
+     * @param localDirectories of the local copies
      */
-    public SnapshotDeleter(String subtask, Executor blocking, Executor interrupts) {
+    public SnapshotDeleter(
+            String subtask,
+            Executor blocking,
+            Executor interrupts,
+            LocalDirectories localDirectories) {
         this.subtask = subtask;
         this.blocking = blocking;
         this.interrupts = interrupts;
+        this.localDirectories = localDirectories;
     }
 
     /** Deletes a base on another thread. */
     public void deleteLater(MaterializedBase base) {
-        deleteLater(base::discard, base);
+        deleteLater(base::discard, base.id(), base);
     }
 
     /** Deletes the local copies of a base on another thread. */
     public void deleteLocalCopiesLater(MaterializedBase base) {
         if (!base.local().snapshots().isEmpty()) {
-            deleteLater(base::discardLocalCopies, base);
+            deleteLater(base::discardLocalCopies, base.id(), base);
         }
     }
 
@@ -70,7 +77,7 @@ public final class SnapshotDeleter {
      */
     public void deleteLater(DelegateSnapshot snapshot) {
         interrupt(snapshot);
-        deleteLater(snapshot::discard, snapshot);
+        deleteLater(snapshot::discard, snapshot.id(), snapshot);
     }
 
     /** Interrupts a snapshot on another thread. Its files stay. */
@@ -85,11 +92,15 @@ public final class SnapshotDeleter {
 
     /** Deletes the files of a snapshot whose upload has ended, on another thread. */
     void deleteEndedLater(DelegateSnapshot snapshot) {
-        deleteLater(snapshot::discard, snapshot);
+        deleteLater(snapshot::discard, snapshot.id(), snapshot);
     }
 
-    private void deleteLater(ThrowingRunnable<Exception> deletion, Object what) {
-        waiting.add(() -> deleteNow(deletion, what));
+    private void deleteLater(ThrowingRunnable<Exception> deletion, long id, Object what) {
+        waiting.add(
+                () -> {
+                    deleteNow(deletion, what);
+                    deleteNow(() -> localDirectories.deleteIfEmpty(id), what);
+                });
         try {
             blocking.execute(this::deleteWaiting);
         } catch (Throwable t) {

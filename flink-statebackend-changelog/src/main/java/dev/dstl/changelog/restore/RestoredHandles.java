@@ -16,7 +16,6 @@
 
 package dev.dstl.changelog.restore;
 
-import dev.dstl.changelog.materialization.BaseReferences;
 import dev.dstl.changelog.materialization.LocalCheckpoint;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.StateParts;
@@ -242,11 +241,9 @@ public final class RestoredHandles {
         return handles.size() == 1 && handles.get(0) instanceof LocalCheckpoint;
     }
 
-    /** Returns the references to the local copies of the base; empty if they are unknown. */
-    public Optional<BaseReferences> localReferences() {
-        return isLocal()
-                ? Optional.ofNullable(((LocalCheckpoint) handles.get(0)).references())
-                : Optional.empty();
+    /** Returns the restored checkpoint if it is on the local disk. */
+    public Optional<LocalCheckpoint> localCheckpoint() {
+        return isLocal() ? Optional.of((LocalCheckpoint) handles.get(0)) : Optional.empty();
     }
 
     /**

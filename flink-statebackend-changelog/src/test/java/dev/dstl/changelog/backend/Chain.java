@@ -52,7 +52,10 @@ final class Chain implements AutoCloseable {
     private final Delegate delegate;
     private final boolean ofFlink;
     private final LocalRecoveryConfig local;
-    private final ChangelogTaskLocalStateStore store;
+    private final JobID job = new JobID();
+    private final JobVertexID vertex = new JobVertexID();
+    private final AllocationID slot = new AllocationID();
+    private ChangelogTaskLocalStateStore store;
     private final List<OperatorID> ids = new ArrayList<>();
     private final List<FakeJobManager> jobManagers = new ArrayList<>();
     private final List<TestTask> tasks = new ArrayList<>();
@@ -62,20 +65,20 @@ final class Chain implements AutoCloseable {
         this.directory = directory;
         this.delegate = delegate;
         this.ofFlink = ofFlink;
-        JobID job = new JobID();
-        JobVertexID vertex = new JobVertexID();
         this.local =
                 LocalRecoveryConfig.backupAndRecoveryEnabled(
                         new LocalSnapshotDirectoryProviderImpl(
                                 new File[] {directory.resolve("local").toFile()}, job, vertex, 0));
-        this.store =
-                new ChangelogTaskLocalStateStore(
-                        job, new AllocationID(), vertex, 0, local, Runnable::run);
+        this.store = store();
         for (int operator = 0; operator < OPERATORS; operator++) {
             ids.add(new OperatorID());
             jobManagers.add(new FakeJobManager());
         }
         start(0);
+    }
+
+    private ChangelogTaskLocalStateStore store() {
+        return new ChangelogTaskLocalStateStore(job, slot, vertex, 0, local, Runnable::run);
     }
 
     private void start(long restored) throws Exception {
@@ -172,11 +175,17 @@ final class Chain implements AutoCloseable {
         start(checkpointId);
     }
 
-    /** Local copies of bases. */
-    List<Path> localFiles() throws IOException {
+    /** Restarts the process of the task, with the local part of a checkpoint. */
+    void restartProcess(long checkpointId) throws Exception {
+        stop();
+        store = store();
+        start(checkpointId);
+    }
+
+    /** Directories of local copies of bases. */
+    List<Path> localDirectories() throws IOException {
         try (Stream<Path> paths = Files.walk(directory.resolve("local"))) {
-            return paths.filter(Files::isRegularFile)
-                    .filter(path -> !path.toString().contains("changelog_chk_"))
+            return paths.filter(path -> path.getFileName().toString().startsWith("chk_"))
                     .collect(Collectors.toList());
         }
     }

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.changelog.contract.Delegate;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.apache.flink.runtime.testutils.CommonTestUtils;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -85,13 +86,41 @@ class ChainedOperatorsTest {
         }
     }
 
-    /** Number of materializations with local files. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Delegate.class,
+            names = {"HASHMAP", "ROCKSDB_INCREMENTAL"})
+    void copyOfARestartedProcess_isDeletedWhenNoLocalCheckpointHasIt(Delegate delegate)
+            throws Exception {
+        try (Chain chain = new Chain(directory, delegate, false)) {
+            chain.materialize(0, "first");
+            chain.materialize(1, "second");
+            chain.checkpoint(1);
+            List<Path> former = chain.localDirectories();
+
+            chain.restartProcess(1);
+            chain.materialize(0, "first again");
+            chain.materialize(1, "second again");
+            assertThat(chain.localDirectories()).as("the task may fail").containsAll(former);
+            chain.restart(1);
+
+            assertThat(chain.operator(0).value(1).value()).isEqualTo("first");
+            assertThat(chain.operator(1).value(1).value()).isEqualTo("second");
+            chain.materialize(0, "first again");
+            chain.materialize(1, "second again");
+            chain.checkpoint(2);
+            CommonTestUtils.waitUntilCondition(
+                    () -> chain.localDirectories().stream().noneMatch(former::contains));
+            chain.restart(2);
+            assertThat(chain.operator(0).value(1).value()).isEqualTo("first again");
+            assertThat(chain.operator(1).value(1).value()).isEqualTo("second again");
+        }
+    }
+
+    /** Number of materializations with a directory for local copies. */
     private static long materializations(Chain chain) {
         try {
-            return chain.localFiles().stream()
-                    .map(file -> file.toString().replaceFirst("(.*/chk_\\d+)/.*", "$1"))
-                    .distinct()
-                    .count();
+            return chain.localDirectories().size();
         } catch (IOException | java.io.UncheckedIOException deletedMeanwhile) {
             return -1;
         }

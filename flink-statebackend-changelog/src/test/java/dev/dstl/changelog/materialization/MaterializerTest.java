@@ -43,6 +43,7 @@ import org.apache.flink.api.common.state.CheckpointListener;
 import org.apache.flink.core.testutils.ManuallyTriggeredScheduledExecutorService;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
@@ -696,7 +697,11 @@ class MaterializerTest {
 
     private Materializer materializer(MaterializationSettings settings, Executor uploads) {
         SnapshotDeleter deleter =
-                new SnapshotDeleter("subtask", uploads, interrupt -> interrupts.execute(interrupt));
+                new SnapshotDeleter(
+                        "subtask",
+                        uploads,
+                        interrupt -> interrupts.execute(interrupt),
+                        new LocalDirectories(LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED));
         return new Materializer(
                 "subtask",
                 settings,

@@ -61,6 +61,8 @@ public final class CheckpointAssembler {
      * Assembles a checkpoint. A local snapshot is added only if it is complete, since a task that
      * restores from it reads nothing else.
      *
+     * @param overtakable whether the JobManager may get this checkpoint after a later one that it
+     *     has completed, so that it knows none of the files that only earlier ones contained
      * @param reference to the base; its local copies are dropped if the checkpoint has no local
      *     part
      * @param log result of the changelog storage; null or empty if there is no changelog
@@ -69,6 +71,7 @@ public final class CheckpointAssembler {
     public SnapshotResult<KeyedStateHandle> assemble(
             long checkpointId,
             MaterializedBase base,
+            boolean overtakable,
             BaseReference reference,
             @Nullable SnapshotResult<? extends ChangelogStateHandle> log,
             Runnable drop) {
@@ -79,10 +82,12 @@ public final class CheckpointAssembler {
             reference.dropLocal();
             return SnapshotResult.empty();
         }
+        List<ChangelogStateHandle> logs =
+                hasNewLog ? append(base.remote(), newLog) : base.remote().logs();
         ReportedCheckpoint handle =
                 new ReportedCheckpoint(
-                        base.remote().snapshots(),
-                        hasNewLog ? append(base.remote(), newLog) : base.remote().logs(),
+                        (overtakable ? base.resolved() : base.remote()).snapshots(),
+                        logs,
                         keyGroups,
                         checkpointId,
                         base.id(),
@@ -103,7 +108,8 @@ public final class CheckpointAssembler {
                 new LocalCheckpoint(
                         base.local().snapshots(),
                         hasNewLog ? append(base.local(), localLog) : base.local().logs(),
-                        handle,
+                        // A task that restores it has no earlier base to resolve placeholders.
+                        handle.of(base.resolved().snapshots()),
                         reference));
     }
 

@@ -20,6 +20,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
@@ -44,6 +45,20 @@ public final class CheckpointLedger {
             long checkpointId, long materializationId, SequenceNumber from, SequenceNumber to) {
         checkpoints.put(
                 checkpointId, new LoggedCheckpoint(checkpointId, materializationId, from, to));
+    }
+
+    /**
+     * Returns the only checkpoint that is neither complete nor aborted nor subsumed; empty if there
+     * are none or several.
+     */
+    public OptionalLong onlyPending() {
+        if (checkpoints.size() - confirmed.size() != 1) {
+            return OptionalLong.empty();
+        }
+        return checkpoints.keySet().stream()
+                .filter(id -> !confirmed.contains(id))
+                .mapToLong(Long::longValue)
+                .findFirst();
     }
 
     /**

@@ -27,6 +27,7 @@ import dev.dstl.changelog.materialization.SnapshotDeleter;
 import dev.dstl.log.api.ChangelogWriter;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RunnableFuture;
 import java.util.function.Consumer;
@@ -66,6 +67,9 @@ public final class Checkpointer<K> {
     private final CheckpointLedger ledger = new CheckpointLedger();
     @Nullable private FullSnapshot uploading;
     private SequenceNumber persistedTo;
+
+    /** The only pending checkpoint, if there is one. Also read when a checkpoint is uploaded. */
+    private volatile OptionalLong onlyPending = OptionalLong.empty();
 
     /** Creates a checkpointer. All arguments stay the caller's. */
     public Checkpointer(
@@ -153,7 +157,12 @@ public final class Checkpointer<K> {
                         .thenApply(
                                 persisted ->
                                         assembler.assemble(
-                                                checkpointId, base, reference, persisted, drop));
+                                                checkpointId,
+                                                base,
+                                                isOvertakable(checkpointId),
+                                                reference,
+                                                persisted,
+                                                drop));
         onFailure(result, failure -> drop.run());
         return CheckpointFuture.of(result);
     }
@@ -203,7 +212,12 @@ public final class Checkpointer<K> {
                                 changelog,
                                 (base, persisted) ->
                                         assembler.assemble(
-                                                checkpointId, base, reference, persisted, drop));
+                                                checkpointId,
+                                                base,
+                                                isOvertakable(checkpointId),
+                                                reference,
+                                                persisted,
+                                                drop));
         onFailure(snapshot.base(), result::completeExceptionally);
         onFailure(changelog, result::completeExceptionally);
         onFailure(result, failure -> drop.run());
@@ -220,6 +234,7 @@ public final class Checkpointer<K> {
                         ? PersistedLog.of(writer, from, checkpointId)
                         : PersistedLog.empty(writer);
         ledger.started(checkpointId, materializationId, from, to);
+        pendingChanged();
         persistedTo = to;
         return log;
     }
@@ -228,6 +243,7 @@ public final class Checkpointer<K> {
     public void confirm(long checkpointId) throws Exception {
         adoptFullSnapshot();
         Optional<LoggedCheckpoint> confirmed = ledger.confirm(checkpointId);
+        pendingChanged();
         if (confirmed.isPresent()) {
             LoggedCheckpoint checkpoint = confirmed.get();
             writer.confirm(checkpoint.from(), checkpoint.to(), checkpointId);
@@ -240,13 +256,25 @@ public final class Checkpointer<K> {
     /** Reports that the JobManager has aborted a checkpoint. */
     public void abort(long checkpointId) throws Exception {
         adoptFullSnapshot();
-        ledger.abort(checkpointId)
-                .ifPresent(part -> writer.reset(part.from(), part.to(), checkpointId));
+        Optional<LoggedCheckpoint> aborted = ledger.abort(checkpointId);
+        pendingChanged();
+        aborted.ifPresent(part -> writer.reset(part.from(), part.to(), checkpointId));
     }
 
     /** Reports that the JobManager has subsumed all checkpoints up to and including this one. */
     public void subsume(long checkpointId) {
-        ledger.subsume(checkpointId).ifPresent(truncation::subsumed);
+        Optional<SequenceNumber> subsumed = ledger.subsume(checkpointId);
+        pendingChanged();
+        subsumed.ifPresent(truncation::subsumed);
+    }
+
+    /** Returns whether a later checkpoint may complete before this one, or has done so. */
+    private boolean isOvertakable(long checkpointId) {
+        return !onlyPending.equals(OptionalLong.of(checkpointId));
+    }
+
+    private void pendingChanged() {
+        onlyPending = ledger.onlyPending();
     }
 
     /** Ends checkpointing. A base that no checkpoint was sent with is deleted. */

@@ -71,8 +71,13 @@ final class ReportedCheckpoint extends ChangelogStateBackendHandleImpl {
     }
 
     private Object writeReplace() {
+        return of(getMaterializedStateHandles());
+    }
+
+    /** Returns Flink's handle of this checkpoint, with other handles of the same base. */
+    ChangelogStateBackendHandleImpl of(List<KeyedStateHandle> snapshots) {
         return ChangelogStateBackendHandleImpl.restore(
-                getMaterializedStateHandles(),
+                snapshots,
                 getNonMaterializedStateHandles(),
                 getKeyGroupRange(),
                 getCheckpointId(),

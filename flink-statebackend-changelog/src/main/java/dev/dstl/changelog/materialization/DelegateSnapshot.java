@@ -36,11 +36,13 @@ public final class DelegateSnapshot {
     private final SequenceNumber quietTo;
     private final RunnableFuture<SnapshotResult<KeyedStateHandle>> upload;
     private final SnapshotFiles files;
+    private final SharedFiles shared;
 
     /**
      * Creates a snapshot.
      *
      * @param files records the files that {@code upload} writes
+     * @param shared those of the base before
      */
     DelegateSnapshot(
             long id,
@@ -48,13 +50,15 @@ public final class DelegateSnapshot {
             SequenceNumber to,
             SequenceNumber quietTo,
             RunnableFuture<SnapshotResult<KeyedStateHandle>> upload,
-            SnapshotFiles files) {
+            SnapshotFiles files,
+            SharedFiles shared) {
         this.id = id;
         this.builtOn = builtOn;
         this.to = to;
         this.quietTo = quietTo;
         this.upload = upload;
         this.files = files;
+        this.shared = shared;
     }
 
     /** Returns the materialization id. */
@@ -78,12 +82,14 @@ public final class DelegateSnapshot {
 
     /** Returns the base that consists of {@code result}. */
     public MaterializedBase base(SnapshotResult<KeyedStateHandle> result) {
+        StateParts remote = StateParts.ofSnapshot(result.getJobManagerOwnedSnapshot());
         return new MaterializedBase(
                 id,
                 builtOn,
                 to,
                 quietTo,
-                StateParts.ofSnapshot(result.getJobManagerOwnedSnapshot()),
+                remote,
+                shared.resolve(remote),
                 StateParts.ofSnapshot(result.getTaskLocalSnapshot()));
     }
 

@@ -88,13 +88,20 @@ public final class DelegateSnapshots<K> {
 
     /** Starts a snapshot that may share files with the newest confirmed snapshot. */
     DelegateSnapshot startSharing(BaseLedger bases) throws Exception {
-        return start(bases.takeId(), bases.confirmedId(), CheckpointType.CHECKPOINT);
+        return start(
+                bases.takeId(),
+                bases.confirmedId(),
+                CheckpointType.CHECKPOINT,
+                new SharedFiles(bases.current().resolved()));
     }
 
     /** Starts a snapshot that shares no files with earlier ones. */
     public DelegateSnapshot startFull(BaseLedger bases) throws Exception {
         return start(
-                bases.takeId(), MaterializedBase.BUILT_ON_NOTHING, CheckpointType.FULL_CHECKPOINT);
+                bases.takeId(),
+                MaterializedBase.BUILT_ON_NOTHING,
+                CheckpointType.FULL_CHECKPOINT,
+                new SharedFiles(StateParts.EMPTY));
     }
 
     /**
@@ -112,18 +119,20 @@ public final class DelegateSnapshots<K> {
         return log::forgetRange;
     }
 
-    private DelegateSnapshot start(long id, long builtOn, SnapshotType type) throws Exception {
+    private DelegateSnapshot start(long id, long builtOn, SnapshotType type, SharedFiles shared)
+            throws Exception {
         SequenceNumber to = writer.nextSequenceNumber();
         log.startNewRange();
         try {
-            return start(id, builtOn, type, to);
+            return start(id, builtOn, type, shared, to);
         } catch (Throwable t) {
             forget(to);
             throw t;
         }
     }
 
-    private DelegateSnapshot start(long id, long builtOn, SnapshotType type, SequenceNumber to)
+    private DelegateSnapshot start(
+            long id, long builtOn, SnapshotType type, SharedFiles shared, SequenceNumber to)
             throws Exception {
         SnapshotFiles files = new SnapshotFiles(streams, afterAWhile);
         RunnableFuture<SnapshotResult<KeyedStateHandle>> upload =
@@ -143,6 +152,6 @@ public final class DelegateSnapshots<K> {
             }
             quietTo = writer.nextSequenceNumber();
         }
-        return new DelegateSnapshot(id, builtOn, to, quietTo, upload, files);
+        return new DelegateSnapshot(id, builtOn, to, quietTo, upload, files, shared);
     }
 }

@@ -35,7 +35,19 @@ public final class MaterializedBase {
     private final SequenceNumber to;
     private final SequenceNumber quietTo;
     private final StateParts remote;
+    private final StateParts resolved;
     private final StateParts local;
+
+    /** Creates a base whose {@code remote} handles contain no placeholders. */
+    public MaterializedBase(
+            long id,
+            long builtOn,
+            SequenceNumber to,
+            SequenceNumber quietTo,
+            StateParts remote,
+            StateParts local) {
+        this(id, builtOn, to, quietTo, remote, remote, local);
+    }
 
     /**
      * Creates a base.
@@ -46,6 +58,7 @@ public final class MaterializedBase {
      * @param quietTo end of the changelog as long as nothing but the snapshot itself has appended
      *     to it, exclusive; not less than {@code to}
      * @param remote handles that are sent to the JobManager
+     * @param resolved the same without placeholders
      * @param local copies on the local disk, empty if there are none
      */
     public MaterializedBase(
@@ -54,12 +67,14 @@ public final class MaterializedBase {
             SequenceNumber to,
             SequenceNumber quietTo,
             StateParts remote,
+            StateParts resolved,
             StateParts local) {
         this.id = id;
         this.builtOn = builtOn;
         this.to = to;
         this.quietTo = quietTo;
         this.remote = remote;
+        this.resolved = resolved;
         this.local = local;
     }
 
@@ -86,9 +101,20 @@ public final class MaterializedBase {
         return !remote.logs().isEmpty() || end.compareTo(quietTo) > 0;
     }
 
-    /** Returns the handles that are sent to the JobManager. */
+    /**
+     * Returns the handles that are sent to the JobManager. They may contain placeholders for files
+     * of a confirmed base.
+     */
     public StateParts remote() {
         return remote;
+    }
+
+    /**
+     * Returns the same handles without placeholders, for a JobManager that may have forgotten the
+     * confirmed base.
+     */
+    public StateParts resolved() {
+        return resolved;
     }
 
     /**

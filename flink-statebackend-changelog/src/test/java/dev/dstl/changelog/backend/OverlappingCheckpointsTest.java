@@ -27,24 +27,29 @@ import dev.dstl.log.testing.FileTree;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.RunnableFuture;
+import java.util.stream.Collectors;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.runtime.testutils.CommonTestUtils;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Checkpoints that start while a full one is still being uploaded, as with large state. */
 @Timeout(60)
@@ -114,6 +119,57 @@ class OverlappingCheckpointsTest {
         try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
             assertThat(task.values(4)).containsExactly(null, "one", "two", "three");
         }
+    }
+
+    /** Flink's JobManager fails if a late acknowledgement has a placeholder for such a file. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void lateAcknowledgement_leavesNoFile_ifFilesOfItsBaseWereDeletedMeanwhile(
+            boolean uploadedInTime) throws Exception {
+        Set<String> needed;
+        try (TestTask task =
+                TestTask.start(directory, Delegate.ROCKSDB_INCREMENTAL, LogStorage.DSTL)) {
+            long id = 1;
+            Set<String> shared = change(task, id);
+            shared.retainAll(change(task, ++id));
+            assertThat(shared).isNotEmpty();
+            long overtaken = ++id;
+            task.value(1).update("overtaken");
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> late = task.trigger(overtaken, ANY);
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> next = task.trigger(++id, ANY);
+            KeyedStateHandle sent = uploadedInTime ? TestTask.finish(late) : null;
+            acknowledge(task, id, next);
+            task.complete(id);
+            while (!Collections.disjoint(change(task, ++id), shared)) {
+                assertThat(id).as("nothing is compacted").isLessThan(100);
+            }
+
+            task.jobManager.acknowledgeLate(
+                    overtaken, uploadedInTime ? sent : TestTask.finish(late));
+
+            needed = change(task, ++id);
+        }
+        CommonTestUtils.waitUntilCondition(
+                () -> FileTree.files(directory.resolve("log")).isEmpty());
+        CommonTestUtils.waitUntilCondition(() -> names(snapshots()).equals(needed));
+    }
+
+    /** Takes a checkpoint of a new base; returns the names of its files. */
+    private static Set<String> change(TestTask task, long id) throws Exception {
+        task.value((int) id % 8).update(id + "x".repeat(1 << 16));
+        assertThat(task.materialize()).isTrue();
+        return ((IncrementalRemoteKeyedStateHandle)
+                        task.checkpoint(id).getMaterializedStateHandles().get(0))
+                .streamSubHandles()
+                .filter(FileStateHandle.class::isInstance)
+                .map(file -> ((FileStateHandle) file).getFilePath().getName())
+                .collect(Collectors.toSet());
+    }
+
+    private static Set<String> names(List<Path> files) {
+        return files.stream()
+                .map(file -> file.getFileName().toString())
+                .collect(Collectors.toSet());
     }
 
     @Test

@@ -51,6 +51,7 @@ class CheckpointAssemblerTest {
                 assembler.assemble(
                         1,
                         base(StateParts.EMPTY, StateParts.EMPTY),
+                        false,
                         reference(),
                         SnapshotResult.of(log(0, 0)),
                         () -> {});
@@ -73,6 +74,7 @@ class CheckpointAssemblerTest {
                                                 new StateParts(
                                                         List.of(snapshot), List.of(restored)),
                                                 StateParts.EMPTY),
+                                        false,
                                         reference(),
                                         SnapshotResult.of(fresh),
                                         () -> {})
@@ -123,7 +125,9 @@ class CheckpointAssemblerTest {
     @Nullable
     private KeyedStateHandle local(
             MaterializedBase base, SnapshotResult<? extends ChangelogStateHandle> log) {
-        return assembler.assemble(1, base, reference(), log, () -> {}).getTaskLocalSnapshot();
+        return assembler
+                .assemble(1, base, false, reference(), log, () -> {})
+                .getTaskLocalSnapshot();
     }
 
     private static BaseReference reference() {

@@ -69,6 +69,13 @@ public final class History {
      */
     private static final TypeFamily[] UNCHANGING = {TypeFamily.STRING, TypeFamily.LONG};
 
+    private static final List<StepType> NEW_BASE =
+            List.of(
+                    StepType.OPERATE,
+                    StepType.MATERIALIZE,
+                    StepType.END_MATERIALIZATION,
+                    StepType.TRIGGER);
+
     private final long seed;
     private final JobShape shape;
     private final LogOptions options;
@@ -104,15 +111,33 @@ public final class History {
                         random.nextInt(8) > 0);
         List<Step> steps = new ArrayList<>();
         int count = MIN_STEPS + random.nextInt(MAX_STEPS - MIN_STEPS);
-        for (int i = 0; i < count; i++) {
-            StepType type = seed % 4 == 3 ? type(random).whereTasksLive() : type(random);
-            int[] numbers = new int[type.names().length];
-            for (int n = 0; n < numbers.length; n++) {
-                numbers[n] = random.nextInt(1 << 16);
+        while (steps.size() < count) {
+            if (random.nextInt(30) == 0) {
+                addBases(steps, random);
             }
-            steps.add(new Step(type, numbers));
+            StepType type = type(random);
+            steps.add(step(seed % 4 == 3 ? type.whereTasksLive() : type, random));
         }
         return new History(seed, start.storage().supported(shape), options, start, steps);
+    }
+
+    /** Adds checkpoints, some of which are overtaken by later ones that share fewer files. */
+    private static void addBases(List<Step> steps, Random random) {
+        for (int round = 2 + random.nextInt(4); round > 0; round--) {
+            NEW_BASE.forEach(type -> steps.add(step(type, random)));
+            if (random.nextInt(2) == 0) {
+                steps.add(step(StepType.ACKNOWLEDGE_ALL, random));
+            }
+        }
+        steps.add(step(StepType.ACKNOWLEDGE, random));
+    }
+
+    private static Step step(StepType type, Random random) {
+        int[] numbers = new int[type.names().length];
+        for (int n = 0; n < numbers.length; n++) {
+            numbers[n] = random.nextInt(1 << 16);
+        }
+        return new Step(type, numbers);
     }
 
     private static JobShape shape(Random random, boolean meetsClasses) {

@@ -20,10 +20,12 @@ import dev.dstl.changelog.differential.job.JobShape;
 import dev.dstl.changelog.differential.job.KeyedOperator;
 import dev.dstl.changelog.differential.schema.JobClasses;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -44,9 +46,11 @@ import org.apache.flink.runtime.checkpoint.StateObjectCollection;
 import org.apache.flink.runtime.checkpoint.TaskStateSnapshot;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.state.CheckpointStorageAccess;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.storage.FileSystemCheckpointStorage;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.InstantiationUtil;
@@ -332,7 +336,11 @@ public final class ChangelogJob implements AutoCloseable {
             abort(id, losses, true);
             return null;
         }
-        conditions.metIf(!coordinator.isPending(id), Coverage.LATE_ACKNOWLEDGEMENTS);
+        boolean late = !coordinator.isPending(id);
+        conditions.metIf(late, Coverage.LATE_ACKNOWLEDGEMENTS);
+        conditions.metIf(
+                late && deployment.changelog() && sharesDeletedFiles(state),
+                Coverage.LATE_ACKNOWLEDGEMENTS_OF_DELETED_FILES);
         CompletedCheckpoint completed;
         try {
             completed = coordinator.acknowledge(id, index, state);
@@ -367,6 +375,26 @@ public final class ChangelogJob implements AutoCloseable {
         }
         checkFiles();
         return id;
+    }
+
+    private static boolean sharesDeletedFiles(TaskStateSnapshot state) throws IOException {
+        for (Map.Entry<OperatorID, OperatorSubtaskState> operator :
+                state.getSubtaskStateMappings()) {
+            for (KeyedStateHandle handle : operator.getValue().getManagedKeyedState()) {
+                for (KeyedStateHandle base :
+                        ((ChangelogStateBackendHandle) handle).getMaterializedStateHandles()) {
+                    if (base instanceof IncrementalRemoteKeyedStateHandle
+                            && !ReferencedFiles.of(
+                                            ((IncrementalRemoteKeyedStateHandle) base)
+                                                    .getSharedState())
+                                    .stream()
+                                    .allMatch(Files::exists)) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
     }
 
     /** Aborts a checkpoint; tasks cancel their snapshots unless they are finished. */

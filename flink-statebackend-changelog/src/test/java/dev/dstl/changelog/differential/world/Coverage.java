@@ -23,6 +23,8 @@ public enum Coverage {
     OVERTAKEN_CHECKPOINTS,
     ABORTED_CHECKPOINTS,
     LATE_ACKNOWLEDGEMENTS,
+    /** Late ones of bases whose files were deleted when a later checkpoint completed. */
+    LATE_ACKNOWLEDGEMENTS_OF_DELETED_FILES,
     LOST_NOTIFICATIONS,
     MATERIALIZATIONS,
     FAILED_MATERIALIZATIONS,

@@ -145,7 +145,10 @@ public enum Storage {
         @Override
         public ColumnFamilyOptions createColumnOptions(
                 ColumnFamilyOptions current, Collection<AutoCloseable> handlesToClose) {
-            return current.setWriteBufferSize(256 * PAGE).setArenaBlockSize(PAGE);
+            // Compacts often, so that later checkpoints lack files of earlier ones.
+            return current.setWriteBufferSize(256 * PAGE)
+                    .setArenaBlockSize(PAGE)
+                    .setLevel0FileNumCompactionTrigger(2);
         }
     }
 }

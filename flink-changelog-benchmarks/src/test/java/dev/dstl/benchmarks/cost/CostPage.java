@@ -67,13 +67,15 @@ final class CostPage {
                 "",
                 "## JobManager",
                 "",
-                "Of all subtasks, per checkpoint: what they acknowledge, `_metadata`, and the heap"
-                        + " for the first checkpoint the JobManager holds, with Flink's registry"
-                        + " of shared state, and for each further one.",
+                "Of all subtasks, per checkpoint: what they acknowledge, `_metadata`, the file below"
+                        + " `high-availability.storageDir` where there is"
+                        + " [high availability](operations.md#sizing), and the heap for the first"
+                        + " checkpoint the JobManager holds, with Flink's registry of shared state,"
+                        + " and for each further one.",
                 "",
                 "| a TaskManager has | checkpoints | changelog | keyed subtasks | acknowledged |"
-                        + " `_metadata` | heap, first | heap, further |",
-                "|---|---|---|---|---|---|---|---|",
+                        + " `_metadata` | high availability | heap, first | heap, further |",
+                "|---|---|---|---|---|---|---|---|---|",
                 rows(costs, CostPage::memory),
                 "",
                 conditions(),
@@ -164,10 +166,11 @@ final class CostPage {
     private static String memory(JobCost cost) {
         return String.format(
                 Locale.ROOT,
-                " | %s | %s MB | %s MB | %s MB | %s MB",
+                " | %s | %s MB | %s MB | %s MB | %s MB | %s MB",
                 number(cost.workload().subtasks()),
                 rounded(cost.acknowledgedBytes() / MEGABYTE),
                 rounded(cost.metadataBytes() / MEGABYTE),
+                rounded(cost.highAvailabilityBytes() / MEGABYTE),
                 rounded(cost.firstHeapBytes() / MEGABYTE),
                 rounded(cost.furtherHeapBytes() / MEGABYTE));
     }
@@ -204,7 +207,8 @@ final class CostPage {
                 "**What is multiplied.** The other TaskManagers do the same with files of their own."
                         + " The JobManager gets one acknowledgement per subtask, serialized and"
                         + " deserialized as Flink does, puts them into a `CompletedCheckpoint` and"
-                        + " the registry, and writes `_metadata` with Flink's serializer. With 4"
+                        + " the registry, and writes `_metadata`, and the file for high availability,"
+                        + " with Flink's serializers. With 4"
                         + " changelogs that is done for all 4,000 subtasks; with 24 for 4,800, times"
                         + " five. JOL measures the heap. Acknowledgements are means over 10"
                         + " checkpoints.",
@@ -226,8 +230,8 @@ final class CostPage {
                         + " ([requests](object-stores.md#requests)).",
                 "",
                 "**Not included:** what the state backend uploads for materializations, the base in"
-                        + " acknowledgements and metadata, `_metadata` itself, hedged attempts and"
-                        + " restores.",
+                        + " acknowledgements, `_metadata` and the file for high availability, the"
+                        + " requests and prices of these two, hedged attempts and restores.",
                 "",
                 "```bash",
                 "bin/test docs write   # simulates again, and writes this page",

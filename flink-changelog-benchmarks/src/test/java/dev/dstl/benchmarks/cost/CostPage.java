@@ -18,9 +18,11 @@ package dev.dstl.benchmarks.cost;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 
 /** The text of docs/cost.md. */
 final class CostPage {
@@ -31,6 +33,9 @@ final class CostPage {
     /** The workload of the first paragraph. */
     private static final CostWorkload FIRST = CostWorkload.MANY;
 
+    /** Workloads with this interval have a sentence of their own in the first paragraph. */
+    private static final int SELDOM_SECONDS = CostWorkload.MANY_SELDOM.intervalSeconds();
+
     private CostPage() {}
 
     /** Returns the page for costs of each workload, with DSTL and the built-in changelog. */
@@ -39,7 +44,9 @@ final class CostPage {
                 "\n",
                 "# Cost at scale",
                 "",
-                answer(costs.get(FIRST)),
+                answer(costs.get(FIRST)) + " " + seldom(costs) + " All results are simulated.",
+                "",
+                memoryOfFirst(costs.get(FIRST)),
                 "",
                 "## Requests and prices",
                 "",
@@ -52,15 +59,23 @@ final class CostPage {
                 "|---|---|---|---|---|---|---|---|",
                 rows(costs, CostPage::requests),
                 "",
+                "With a checkpoint every "
+                        + SELDOM_SECONDS
+                        + " s DSTL makes more requests than Flink's built-in changelog, because it"
+                        + " also uploads state changes that get old between two checkpoints"
+                        + " (`upload.max-age`, [cost](object-stores.md#cost)).",
+                "",
                 "## JobManager",
                 "",
-                "Of all subtasks, per checkpoint: what they acknowledge, `_metadata`, and the heap"
-                        + " for the first checkpoint the JobManager holds, with Flink's registry"
-                        + " of shared state, and for each further one.",
+                "Of all subtasks, per checkpoint: what they acknowledge, `_metadata`, the file below"
+                        + " `high-availability.storageDir` where there is"
+                        + " [high availability](operations.md#sizing), and the heap for the first"
+                        + " checkpoint the JobManager holds, with Flink's registry of shared state,"
+                        + " and for each further one.",
                 "",
                 "| a TaskManager has | checkpoints | changelog | keyed subtasks | acknowledged |"
-                        + " `_metadata` | heap, first | heap, further |",
-                "|---|---|---|---|---|---|---|---|",
+                        + " `_metadata` | high availability | heap, first | heap, further |",
+                "|---|---|---|---|---|---|---|---|---|",
                 rows(costs, CostPage::memory),
                 "",
                 conditions(),
@@ -70,14 +85,49 @@ final class CostPage {
     private static String answer(List<JobCost> costs) {
         return String.format(
                 Locale.ROOT,
-                "A job of %s TaskManagers with %d changelogs each and a checkpoint per second pays"
-                        + " %s USD a month for the changelog at S3 list prices, and %s USD with"
-                        + " Flink's built-in changelog. Its JobManager needs %s MB for a checkpoint"
-                        + " instead of %s MB. All results are simulated.",
+                "With %s TaskManagers of %d changelogs each and a checkpoint per second, DSTL costs"
+                        + " %s USD a month at S3 list prices, and Flink's built-in changelog %s"
+                        + " USD.",
                 number(CostWorkload.TASK_MANAGERS),
                 FIRST.changelogs(),
                 number(costs.get(0).dollarsPerMonth()),
-                number(costs.get(1).dollarsPerMonth()),
+                number(costs.get(1).dollarsPerMonth()));
+    }
+
+    private static String seldom(Map<CostWorkload, List<JobCost>> costs) {
+        DoubleSummaryStatistics puts = ofSeldom(costs, of -> of.get(0).use().puts);
+        DoubleSummaryStatistics more =
+                ofSeldom(
+                        costs,
+                        of ->
+                                100
+                                        * (of.get(0).dollarsPerMonth() / of.get(1).dollarsPerMonth()
+                                                - 1));
+        return String.format(
+                Locale.ROOT,
+                "With a checkpoint every %d s DSTL makes %.2f to %.2f PUTs per TaskManager and"
+                        + " checkpoint, and costs %s to %s %% more than the built-in changelog.",
+                SELDOM_SECONDS,
+                puts.getMin(),
+                puts.getMax(),
+                number(more.getMin()),
+                number(more.getMax()));
+    }
+
+    private static DoubleSummaryStatistics ofSeldom(
+            Map<CostWorkload, List<JobCost>> costs, ToDoubleFunction<List<JobCost>> result) {
+        return costs.entrySet().stream()
+                .filter(of -> of.getKey().intervalSeconds() == SELDOM_SECONDS)
+                .mapToDouble(of -> result.applyAsDouble(of.getValue()))
+                .summaryStatistics();
+    }
+
+    private static String memoryOfFirst(List<JobCost> costs) {
+        return String.format(
+                Locale.ROOT,
+                "With a checkpoint per second the JobManager of this job needs %s MB of heap for"
+                        + " the first checkpoint that it holds, and %s MB with Flink's built-in"
+                        + " changelog.",
                 rounded(costs.get(0).firstHeapBytes() / MEGABYTE),
                 rounded(costs.get(1).firstHeapBytes() / MEGABYTE));
     }
@@ -116,10 +166,11 @@ final class CostPage {
     private static String memory(JobCost cost) {
         return String.format(
                 Locale.ROOT,
-                " | %s | %s MB | %s MB | %s MB | %s MB",
+                " | %s | %s MB | %s MB | %s MB | %s MB | %s MB",
                 number(cost.workload().subtasks()),
                 rounded(cost.acknowledgedBytes() / MEGABYTE),
                 rounded(cost.metadataBytes() / MEGABYTE),
+                rounded(cost.highAvailabilityBytes() / MEGABYTE),
                 rounded(cost.firstHeapBytes() / MEGABYTE),
                 rounded(cost.furtherHeapBytes() / MEGABYTE));
     }
@@ -156,7 +207,8 @@ final class CostPage {
                 "**What is multiplied.** The other TaskManagers do the same with files of their own."
                         + " The JobManager gets one acknowledgement per subtask, serialized and"
                         + " deserialized as Flink does, puts them into a `CompletedCheckpoint` and"
-                        + " the registry, and writes `_metadata` with Flink's serializer. With 4"
+                        + " the registry, and writes `_metadata`, and the file for high availability,"
+                        + " with Flink's serializers. With 4"
                         + " changelogs that is done for all 4,000 subtasks; with 24 for 4,800, times"
                         + " five. JOL measures the heap. Acknowledgements are means over 10"
                         + " checkpoints.",
@@ -178,8 +230,8 @@ final class CostPage {
                         + " ([requests](object-stores.md#requests)).",
                 "",
                 "**Not included:** what the state backend uploads for materializations, the base in"
-                        + " acknowledgements and metadata, `_metadata` itself, hedged attempts and"
-                        + " restores.",
+                        + " acknowledgements, `_metadata` and the file for high availability, the"
+                        + " requests and prices of these two, hedged attempts and restores.",
                 "",
                 "```bash",
                 "bin/test docs write   # simulates again, and writes this page",

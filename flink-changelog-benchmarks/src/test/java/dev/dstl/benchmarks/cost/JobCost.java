@@ -31,6 +31,7 @@ final class JobCost {
     private final StoreUse use;
     private final double acknowledgedBytes;
     private final double metadataBytes;
+    private final double highAvailabilityBytes;
     private final double firstHeapBytes;
     private final double furtherHeapBytes;
 
@@ -40,6 +41,7 @@ final class JobCost {
             StoreUse use,
             double acknowledgedBytes,
             double metadataBytes,
+            double highAvailabilityBytes,
             double firstHeapBytes,
             double furtherHeapBytes) {
         this.workload = workload;
@@ -47,6 +49,7 @@ final class JobCost {
         this.use = use;
         this.acknowledgedBytes = acknowledgedBytes;
         this.metadataBytes = metadataBytes;
+        this.highAvailabilityBytes = highAvailabilityBytes;
         this.firstHeapBytes = firstHeapBytes;
         this.furtherHeapBytes = furtherHeapBytes;
     }
@@ -102,6 +105,7 @@ final class JobCost {
                 sum.per(count, measured),
                 acknowledgedBytes / acknowledged * CostWorkload.TASK_MANAGERS,
                 (double) share * jobManager.metadataBytes(),
+                (double) share * jobManager.highAvailabilityBytes(),
                 (double) share * first,
                 (double) share * further);
     }
@@ -127,6 +131,11 @@ final class JobCost {
     /** Size of the metadata of a checkpoint. */
     double metadataBytes() {
         return metadataBytes;
+    }
+
+    /** Size of the file that high availability keeps of a checkpoint. */
+    double highAvailabilityBytes() {
+        return highAvailabilityBytes;
     }
 
     /** Heap of the JobManager for one checkpoint and the registry of shared state. */

@@ -48,6 +48,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.Chan
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
+import org.apache.flink.util.InstantiationUtil;
 import org.apache.flink.util.SerializedValue;
 import org.apache.flink.util.concurrent.Executors;
 
@@ -66,6 +67,7 @@ final class SimulatedJobManager {
     private final List<Object> held = new ArrayList<>();
     private final Set<Path> paths = new HashSet<>();
     private long metadataBytes;
+    private long highAvailabilityBytes;
 
     /**
      * @param taskManagers of the job; others have no part in it
@@ -78,6 +80,11 @@ final class SimulatedJobManager {
     /** Size of the metadata of the latest checkpoint. */
     long metadataBytes() {
         return metadataBytes;
+    }
+
+    /** Size of the file that high availability keeps of the latest checkpoint. */
+    long highAvailabilityBytes() {
+        return highAvailabilityBytes;
     }
 
     /** Heap of all checkpoints, of the registry, and of the map by which DSTL shares paths. */
@@ -119,6 +126,9 @@ final class SimulatedJobManager {
                 new CheckpointMetadata(checkpointId, operators.values(), List.of()),
                 new DataOutputStream(counter));
         metadataBytes = counter.bytes;
+        ByteCounter stored = new ByteCounter();
+        InstantiationUtil.serializeObject(stored, checkpoint);
+        highAvailabilityBytes = stored.bytes;
         held.add(checkpoint);
         rememberPaths(checkpoint);
     }

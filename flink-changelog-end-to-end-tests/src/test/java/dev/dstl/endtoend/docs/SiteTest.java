@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The configuration of the documentation site. bin/docs finds the rest with a strict build. */
@@ -35,6 +36,24 @@ class SiteTest {
 
         assertThat(StrictYaml.strings(site().get("nav")))
                 .containsExactlyInAnyOrderElementsOf(pages);
+    }
+
+    @Test
+    void noTwoTitlesInTheNavigationAreTheSame() {
+        assertThat(titles(site().get("nav")).collect(toList())).doesNotHaveDuplicates();
+    }
+
+    /** Titles of sections and pages. */
+    private static Stream<String> titles(Object navigation) {
+        return StrictYaml.maps(navigation).stream()
+                .flatMap(entries -> entries.entrySet().stream())
+                .flatMap(
+                        entry ->
+                                Stream.concat(
+                                        Stream.of(entry.getKey()),
+                                        entry.getValue() instanceof List
+                                                ? titles(entry.getValue())
+                                                : Stream.empty()));
     }
 
     @Test

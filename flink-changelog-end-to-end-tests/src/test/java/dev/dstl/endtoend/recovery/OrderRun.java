@@ -193,7 +193,17 @@ final class OrderRun {
 
     /** Makes a task fail; returns when it has. */
     void failTask() throws Exception {
+        letTaskFail();
+        awaitTaskFailure();
+    }
+
+    /** Makes a task fail as soon as one runs. */
+    void letTaskFail() throws IOException {
         workload.failOnce();
+    }
+
+    /** Returns when a task has failed since {@link #letTaskFail}. */
+    void awaitTaskFailure() throws Exception {
         watch.await(job, "failure of a task", workload::hasFailed);
     }
 

@@ -119,7 +119,7 @@ final class RandomSteps {
             case 0:
                 return new Step("a task fails", OrderRun::failTask);
             case 1:
-                return outageAround(new Step("a task fails", OrderRun::failTask));
+                return failInOutage();
             case 2:
                 return outageAround(new Step("nothing else", run -> {}));
             case 3:
@@ -129,6 +129,17 @@ final class RandomSteps {
             default:
                 return stopAndRestore();
         }
+    }
+
+    /** The job may just be restoring from a store that hangs, so that its tasks run afterwards. */
+    private Step failInOutage() {
+        Step outage = outageAround(new Step("a task fails", OrderRun::letTaskFail));
+        return new Step(
+                outage.toString(),
+                run -> {
+                    outage.take(run);
+                    run.awaitTaskFailure();
+                });
     }
 
     /** Wraps a step in an outage, so that processes and tasks start without the store. */

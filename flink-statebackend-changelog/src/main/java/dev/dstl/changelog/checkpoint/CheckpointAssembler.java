@@ -23,6 +23,7 @@ import dev.dstl.changelog.materialization.StateParts;
 import dev.dstl.changelog.metrics.CheckpointMetrics;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -62,7 +63,8 @@ public final class CheckpointAssembler {
      * restores from it reads nothing else.
      *
      * @param overtakable whether the JobManager may get this checkpoint after a later one that it
-     *     has completed, so that it knows none of the files that only earlier ones contained
+     *     has completed, so that it has forgotten files that only earlier ones contained; asked
+     *     when it is sent, on any thread
      * @param reference to the base; its local copies are dropped if the checkpoint has no local
      *     part
      * @param log result of the changelog storage; null or empty if there is no changelog
@@ -71,7 +73,7 @@ public final class CheckpointAssembler {
     public SnapshotResult<KeyedStateHandle> assemble(
             long checkpointId,
             MaterializedBase base,
-            boolean overtakable,
+            BooleanSupplier overtakable,
             BaseReference reference,
             @Nullable SnapshotResult<? extends ChangelogStateHandle> log,
             Runnable drop) {
@@ -82,16 +84,14 @@ public final class CheckpointAssembler {
             reference.dropLocal();
             return SnapshotResult.empty();
         }
-        List<ChangelogStateHandle> logs =
-                hasNewLog ? append(base.remote(), newLog) : base.remote().logs();
         ReportedCheckpoint handle =
                 new ReportedCheckpoint(
-                        (overtakable ? base.resolved() : base.remote()).snapshots(),
-                        logs,
+                        base,
+                        hasNewLog ? append(base.remote(), newLog) : base.remote().logs(),
                         keyGroups,
                         checkpointId,
-                        base.id(),
                         hasNewLog ? newLog.getCheckpointedSize() : 0L,
+                        overtakable,
                         drop);
         metrics.checkpointAssembled(handle);
         listener.accept(handle);
@@ -108,8 +108,7 @@ public final class CheckpointAssembler {
                 new LocalCheckpoint(
                         base.local().snapshots(),
                         hasNewLog ? append(base.local(), localLog) : base.local().logs(),
-                        // A task that restores it has no earlier base to resolve placeholders.
-                        handle.of(base.resolved().snapshots()),
+                        handle,
                         reference));
     }
 

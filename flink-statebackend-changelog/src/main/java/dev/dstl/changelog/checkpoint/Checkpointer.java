@@ -30,6 +30,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RunnableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -68,8 +70,9 @@ public final class Checkpointer<K> {
     @Nullable private FullSnapshot uploading;
     private SequenceNumber persistedTo;
 
-    /** The only pending checkpoint, if there is one. Also read when a checkpoint is uploaded. */
-    private volatile OptionalLong onlyPending = OptionalLong.empty();
+    /** The only pending checkpoint, if there is one. Also read when a checkpoint is sent. */
+    private final AtomicReference<OptionalLong> onlyPending =
+            new AtomicReference<>(OptionalLong.empty());
 
     /** Creates a checkpointer. All arguments stay the caller's. */
     public Checkpointer(
@@ -159,7 +162,7 @@ public final class Checkpointer<K> {
                                         assembler.assemble(
                                                 checkpointId,
                                                 base,
-                                                isOvertakable(checkpointId),
+                                                overtakable(onlyPending, checkpointId),
                                                 reference,
                                                 persisted,
                                                 drop));
@@ -214,7 +217,7 @@ public final class Checkpointer<K> {
                                         assembler.assemble(
                                                 checkpointId,
                                                 base,
-                                                isOvertakable(checkpointId),
+                                                overtakable(onlyPending, checkpointId),
                                                 reference,
                                                 persisted,
                                                 drop));
@@ -268,13 +271,17 @@ public final class Checkpointer<K> {
         subsumed.ifPresent(truncation::subsumed);
     }
 
-    /** Returns whether a later checkpoint may complete before this one, or has done so. */
-    private boolean isOvertakable(long checkpointId) {
-        return !onlyPending.equals(OptionalLong.of(checkpointId));
+    /**
+     * Tells whether a later checkpoint may complete before this one, or has done so. Does not keep
+     * the delegate, as Flink keeps checkpoints.
+     */
+    private static BooleanSupplier overtakable(
+            AtomicReference<OptionalLong> onlyPending, long checkpointId) {
+        return () -> !onlyPending.get().equals(OptionalLong.of(checkpointId));
     }
 
     private void pendingChanged() {
-        onlyPending = ledger.onlyPending();
+        onlyPending.set(ledger.onlyPending());
     }
 
     /** Ends checkpointing. A base that no checkpoint was sent with is deleted. */

@@ -16,10 +16,11 @@
 
 package dev.dstl.changelog.checkpoint;
 
+import dev.dstl.changelog.materialization.MaterializedBase;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.apache.flink.runtime.state.KeyGroupRange;
-import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SharedStateRegistry;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
@@ -36,23 +37,31 @@ final class ReportedCheckpoint extends ChangelogStateBackendHandleImpl {
 
     private static final long serialVersionUID = 1L;
 
+    private final transient MaterializedBase base;
+    private final transient BooleanSupplier overtakable;
+
     /** Null once the checkpoint has arrived or was dropped. */
     private final transient AtomicReference<Runnable> drop;
 
     /**
      * Creates a handle.
      *
+     * @param logs restored changelogs and the new one
+     * @param newBytes size of what was uploaded for this checkpoint, in bytes
+     * @param overtakable asked when it is sent whether the JobManager may have forgotten files
      * @param drop called on any thread if the checkpoint will never be sent
      */
     ReportedCheckpoint(
-            List<KeyedStateHandle> snapshots,
+            MaterializedBase base,
             List<ChangelogStateHandle> logs,
             KeyGroupRange keyGroups,
             long checkpointId,
-            long materializationId,
             long newBytes,
+            BooleanSupplier overtakable,
             Runnable drop) {
-        super(snapshots, logs, keyGroups, checkpointId, materializationId, newBytes);
+        super(base.remote().snapshots(), logs, keyGroups, checkpointId, base.id(), newBytes);
+        this.base = base;
+        this.overtakable = overtakable;
         this.drop = new AtomicReference<>(drop);
     }
 
@@ -71,13 +80,8 @@ final class ReportedCheckpoint extends ChangelogStateBackendHandleImpl {
     }
 
     private Object writeReplace() {
-        return of(getMaterializedStateHandles());
-    }
-
-    /** Returns Flink's handle of this checkpoint, with other handles of the same base. */
-    ChangelogStateBackendHandleImpl of(List<KeyedStateHandle> snapshots) {
         return ChangelogStateBackendHandleImpl.restore(
-                snapshots,
+                (overtakable.getAsBoolean() ? base.resolved() : base.remote()).snapshots(),
                 getNonMaterializedStateHandles(),
                 getKeyGroupRange(),
                 getCheckpointId(),

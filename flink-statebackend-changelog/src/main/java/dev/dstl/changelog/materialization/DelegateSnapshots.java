@@ -92,7 +92,7 @@ public final class DelegateSnapshots<K> {
                 bases.takeId(),
                 bases.confirmedId(),
                 CheckpointType.CHECKPOINT,
-                new SharedFiles(bases.current().resolved()));
+                bases.current().uploadedFiles());
     }
 
     /** Starts a snapshot that shares no files with earlier ones. */
@@ -101,7 +101,7 @@ public final class DelegateSnapshots<K> {
                 bases.takeId(),
                 MaterializedBase.BUILT_ON_NOTHING,
                 CheckpointType.FULL_CHECKPOINT,
-                new SharedFiles(StateParts.EMPTY));
+                SharedFiles.NONE);
     }
 
     /**

@@ -21,6 +21,7 @@ import java.util.function.Supplier;
 import javax.annotation.Nullable;
 import javax.annotation.concurrent.GuardedBy;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.StateUtil;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendLocalHandle;
@@ -88,13 +89,16 @@ public final class LocalCheckpoint extends ChangelogStateBackendLocalHandle {
         return NO_DIRECTORY;
     }
 
+    /** Deletes the copies if no task has restored them and nobody else can have references. */
     @Override
-    public void discardState() {
+    public void discardState() throws Exception {
         BaseReference dropped;
         synchronized (this) {
             dropped = base;
         }
-        if (dropped != null) {
+        if (dropped == null) {
+            StateUtil.bestEffortDiscardAllStateObjects(getMaterializedStateHandles());
+        } else {
             dropped.dropLocal();
         }
     }

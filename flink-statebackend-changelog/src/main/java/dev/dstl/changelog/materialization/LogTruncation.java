@@ -52,6 +52,11 @@ public final class LogTruncation {
         checkpointed = true;
     }
 
+    /** Returns whether a checkpoint has begun. */
+    boolean hasCheckpoint() {
+        return checkpointed;
+    }
+
     /** Reports that a checkpoint was subsumed whose changelog ends at {@code to}, exclusive. */
     public void subsumed(SequenceNumber to) {
         subsumedTo = larger(subsumedTo, to);

@@ -77,7 +77,8 @@ public final class MaterializationLifecycle {
     }
 
     private boolean isDue() {
-        return bases.current().isBehind(writer.nextSequenceNumber()) && bases.sharingIsSafe();
+        return bases.current().isBehind(writer.nextSequenceNumber())
+                && (bases.sharingIsSafe() || !truncation.hasCheckpoint());
     }
 
     /**
@@ -91,6 +92,10 @@ public final class MaterializationLifecycle {
         if (!bases.current().isBehind(writer.nextSequenceNumber())) {
             return Optional.empty();
         }
+        if (!bases.sharingIsSafe() && !truncation.hasCheckpoint()) {
+            // Otherwise the changelog of a job without checkpoints would grow forever.
+            return Optional.of(snapshots.startFull(bases));
+        }
         if (!bases.sharingIsSafe()) {
             LOG.info("No materialization before a checkpoint has confirmed {}", bases.current());
             return Optional.empty();
@@ -99,11 +104,11 @@ public final class MaterializationLifecycle {
     }
 
     /**
-     * Makes an uploaded materialization the base, or drops it if a full snapshot is newer or
-     * required.
+     * Makes an uploaded materialization the base, or drops it if a full snapshot is newer or has
+     * been required since.
      */
     public void complete(DelegateSnapshot snapshot, MaterializedBase base) throws Exception {
-        if (bases.isObsolete(snapshot.id()) || bases.fullSnapshotNeeded()) {
+        if (bases.isObsolete(snapshot.id()) || !bases.isUsable(snapshot.id())) {
             snapshots.forget(snapshot.to());
             drop(base);
             return;

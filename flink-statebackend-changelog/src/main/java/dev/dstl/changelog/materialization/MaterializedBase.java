@@ -36,9 +36,10 @@ public final class MaterializedBase {
     private final SequenceNumber quietTo;
     private final StateParts remote;
     private final StateParts resolved;
+    private final SharedFiles uploaded;
     private final StateParts local;
 
-    /** Creates a base whose {@code remote} handles contain no placeholders. */
+    /** Creates a base of files that were all restored. */
     public MaterializedBase(
             long id,
             long builtOn,
@@ -46,11 +47,11 @@ public final class MaterializedBase {
             SequenceNumber quietTo,
             StateParts remote,
             StateParts local) {
-        this(id, builtOn, to, quietTo, remote, remote, local);
+        this(id, builtOn, to, quietTo, remote, remote, SharedFiles.NONE, local);
     }
 
     /**
-     * Creates a base.
+     * Creates a base that was uploaded.
      *
      * @param id materialization id, which the delegate knows as a checkpoint id
      * @param builtOn id of the snapshot with which this one may share files
@@ -58,10 +59,10 @@ public final class MaterializedBase {
      * @param quietTo end of the changelog as long as nothing but the snapshot itself has appended
      *     to it, exclusive; not less than {@code to}
      * @param remote handles that are sent to the JobManager
-     * @param resolved the same without placeholders
+     * @param resolved the same without placeholders for files that this attempt has uploaded
      * @param local copies on the local disk, empty if there are none
      */
-    public MaterializedBase(
+    MaterializedBase(
             long id,
             long builtOn,
             SequenceNumber to,
@@ -69,12 +70,25 @@ public final class MaterializedBase {
             StateParts remote,
             StateParts resolved,
             StateParts local) {
+        this(id, builtOn, to, quietTo, remote, resolved, new SharedFiles(resolved), local);
+    }
+
+    private MaterializedBase(
+            long id,
+            long builtOn,
+            SequenceNumber to,
+            SequenceNumber quietTo,
+            StateParts remote,
+            StateParts resolved,
+            SharedFiles uploaded,
+            StateParts local) {
         this.id = id;
         this.builtOn = builtOn;
         this.to = to;
         this.quietTo = quietTo;
         this.remote = remote;
         this.resolved = resolved;
+        this.uploaded = uploaded;
         this.local = local;
     }
 
@@ -110,11 +124,16 @@ public final class MaterializedBase {
     }
 
     /**
-     * Returns the same handles without placeholders, for a JobManager that may have forgotten the
-     * confirmed base.
+     * Returns the same handles without placeholders for files that this attempt has uploaded, for a
+     * JobManager that may have forgotten the confirmed base.
      */
     public StateParts resolved() {
         return resolved;
+    }
+
+    /** Returns the files that this attempt has uploaded, and that later snapshots may share. */
+    SharedFiles uploadedFiles() {
+        return uploaded;
     }
 
     /**

@@ -27,24 +27,43 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.PhysicalStateHandleID;
 import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 
 /**
- * The files of a base that later snapshots may share. An incremental snapshot has placeholders for
- * files that the JobManager knows, which it resolves. Immutable.
+ * The files of a base that this attempt of the task has uploaded. A later incremental snapshot has
+ * placeholders for them, which this resolves. Immutable.
+ *
+ * <p>Placeholders stay for files of the restored checkpoint, which may be another job's: the
+ * JobManager deletes what it learns of first by a checkpoint of this job.
  */
 final class SharedFiles {
 
+    /** Of a base whose files are all restored. */
+    static final SharedFiles NONE = new SharedFiles(StateParts.EMPTY);
+
+    /**
+     * Bytes of small files that are part of their handles. Placeholders stay for what exceeds this,
+     * as each checkpoint that is overtaken carries them.
+     */
+    private static final long MAX_IN_HANDLES = 1 << 20;
+
     private final Map<PhysicalStateHandleID, StreamStateHandle> files = new HashMap<>();
 
-    /** Collects the files of {@code base}. */
+    /** Collects the files of {@code base} that are no placeholders. */
     SharedFiles(StateParts base) {
+        long inHandles = 0;
         for (KeyedStateHandle snapshot : base.snapshots()) {
-            if (isIncremental(snapshot)) {
-                for (HandleAndLocalPath file :
-                        ((IncrementalRemoteKeyedStateHandle) snapshot).getSharedState()) {
-                    if (!isPlaceholder(file.getHandle())) {
-                        files.put(file.getHandle().getStreamStateHandleID(), file.getHandle());
-                    }
+            if (!isIncremental(snapshot)) {
+                continue;
+            }
+            for (HandleAndLocalPath file :
+                    ((IncrementalRemoteKeyedStateHandle) snapshot).getSharedState()) {
+                StreamStateHandle handle = file.getHandle();
+                inHandles += handle instanceof ByteStreamStateHandle ? handle.getStateSize() : 0;
+                if (!isPlaceholder(handle)
+                        && (inHandles <= MAX_IN_HANDLES
+                                || !(handle instanceof ByteStreamStateHandle))) {
+                    files.put(handle.getStreamStateHandleID(), handle);
                 }
             }
         }

@@ -17,31 +17,51 @@
 package dev.dstl.changelog.backend;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.fixture.FakeJobManager;
+import dev.dstl.changelog.fixture.VersionedStringSerializer;
 import dev.dstl.log.DstlStorage;
 import dev.dstl.log.testing.FileTree;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.state.TestTaskStateManager;
 import org.apache.flink.state.changelog.ChangelogStateBackend;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A job whose checkpoints are not periodic, and which may run for long before the first one. */
 class JobWithoutCheckpointsTest {
 
     @TempDir private Path directory;
 
-    @Test
-    void newBase_deletesTheSegmentsBeforeIt_ifNoCheckpointHasBegun() throws Exception {
+    /**
+     * @param full whether the next checkpoint must be full, as after a canonical savepoint or a
+     *     change of a state class
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void newBase_deletesTheSegmentsBeforeIt_ifNoCheckpointHasBegun(boolean full) throws Exception {
         FakeJobManager jobManager = new FakeJobManager();
         try (TestTask task = start(jobManager)) {
+            if (full) {
+                ValueState<String> failing =
+                        task.state(
+                                1,
+                                new ValueStateDescriptor<>(
+                                        "failing", new VersionedStringSerializer(1)));
+                assertThatThrownBy(() -> failing.update(VersionedStringSerializer.BAD))
+                        .isInstanceOf(IOException.class);
+            }
             for (int round = 0; round < 3; round++) {
                 task.value(1).update("one");
                 await().until(

@@ -44,12 +44,12 @@ import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.runtime.testutils.CommonTestUtils;
+import org.apache.flink.util.InstantiationUtil;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Checkpoints that start while a full one is still being uploaded, as with large state. */
 @Timeout(60)
@@ -123,9 +123,9 @@ class OverlappingCheckpointsTest {
 
     /** Flink's JobManager fails if a late acknowledgement has a placeholder for such a file. */
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void lateAcknowledgement_leavesNoFile_ifFilesOfItsBaseWereDeletedMeanwhile(
-            boolean uploadedInTime) throws Exception {
+    @EnumSource(Uploaded.class)
+    void lateAcknowledgement_leavesNoFile_ifFilesOfItsBaseWereDeletedMeanwhile(Uploaded uploaded)
+            throws Exception {
         Set<String> needed;
         try (TestTask task =
                 TestTask.start(directory, Delegate.ROCKSDB_INCREMENTAL, LogStorage.DSTL)) {
@@ -136,16 +136,17 @@ class OverlappingCheckpointsTest {
             long overtaken = ++id;
             task.value(1).update("overtaken");
             RunnableFuture<SnapshotResult<KeyedStateHandle>> late = task.trigger(overtaken, ANY);
+            KeyedStateHandle sent =
+                    uploaded == Uploaded.BEFORE_THE_NEXT_BEGAN ? TestTask.finish(late) : null;
             RunnableFuture<SnapshotResult<KeyedStateHandle>> next = task.trigger(++id, ANY);
-            KeyedStateHandle sent = uploadedInTime ? TestTask.finish(late) : null;
+            sent = uploaded == Uploaded.BEFORE_THE_NEXT_COMPLETED ? TestTask.finish(late) : sent;
             acknowledge(task, id, next);
             task.complete(id);
             while (!Collections.disjoint(change(task, ++id), shared)) {
                 assertThat(id).as("nothing is compacted").isLessThan(100);
             }
 
-            task.jobManager.acknowledgeLate(
-                    overtaken, uploadedInTime ? sent : TestTask.finish(late));
+            task.jobManager.acknowledgeLate(overtaken, sent == null ? TestTask.finish(late) : sent);
 
             needed = change(task, ++id);
         }
@@ -154,12 +155,51 @@ class OverlappingCheckpointsTest {
         CommonTestUtils.waitUntilCondition(() -> names(snapshots()).equals(needed));
     }
 
+    /** When the keyed state of the overtaken checkpoint is uploaded; all of it arrives late. */
+    private enum Uploaded {
+        BEFORE_THE_NEXT_BEGAN,
+        BEFORE_THE_NEXT_COMPLETED,
+        AFTERWARDS
+    }
+
+    /** A checkpoint that a job restores without claiming it keeps its files. */
+    @Test
+    void overtakenCheckpoint_tellsTheJobManagerOfNoRestoredFile() throws Exception {
+        FakeJobManager jobManager;
+        Set<String> restored;
+        try (TestTask task =
+                TestTask.start(directory, Delegate.ROCKSDB_INCREMENTAL, LogStorage.DSTL)) {
+            jobManager = task.jobManager;
+            restored = change(task, 1);
+        }
+        try (TestTask task =
+                TestTask.start(
+                        directory, Delegate.ROCKSDB_INCREMENTAL, LogStorage.DSTL, jobManager)) {
+            Set<String> uploaded = change(task, 2);
+            assertThat(uploaded).containsAnyElementsOf(restored);
+            uploaded.removeAll(restored);
+            task.value(3).update("overtaken");
+            assertThat(task.materialize()).isTrue();
+            RunnableFuture<SnapshotResult<KeyedStateHandle>> late = task.trigger(3, ANY);
+            RunnableFuture<?> unused = task.trigger(4, ANY);
+
+            ChangelogStateBackendHandle sent =
+                    InstantiationUtil.clone((ChangelogStateBackendHandle) TestTask.finish(late));
+
+            assertThat(files(sent)).doesNotContainAnyElementsOf(restored);
+            assertThat(files(sent)).containsAnyElementsOf(uploaded);
+        }
+    }
+
     /** Takes a checkpoint of a new base; returns the names of its files. */
     private static Set<String> change(TestTask task, long id) throws Exception {
         task.value((int) id % 8).update(id + "x".repeat(1 << 16));
         assertThat(task.materialize()).isTrue();
-        return ((IncrementalRemoteKeyedStateHandle)
-                        task.checkpoint(id).getMaterializedStateHandles().get(0))
+        return files(task.checkpoint(id));
+    }
+
+    private static Set<String> files(ChangelogStateBackendHandle checkpoint) {
+        return ((IncrementalRemoteKeyedStateHandle) checkpoint.getMaterializedStateHandles().get(0))
                 .streamSubHandles()
                 .filter(FileStateHandle.class::isInstance)
                 .map(file -> ((FileStateHandle) file).getFilePath().getName())

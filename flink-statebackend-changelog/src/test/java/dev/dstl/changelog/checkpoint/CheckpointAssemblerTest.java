@@ -51,7 +51,7 @@ class CheckpointAssemblerTest {
                 assembler.assemble(
                         1,
                         base(StateParts.EMPTY, StateParts.EMPTY),
-                        false,
+                        () -> false,
                         reference(),
                         SnapshotResult.of(log(0, 0)),
                         () -> {});
@@ -74,7 +74,7 @@ class CheckpointAssemblerTest {
                                                 new StateParts(
                                                         List.of(snapshot), List.of(restored)),
                                                 StateParts.EMPTY),
-                                        false,
+                                        () -> false,
                                         reference(),
                                         SnapshotResult.of(fresh),
                                         () -> {})
@@ -126,7 +126,7 @@ class CheckpointAssemblerTest {
     private KeyedStateHandle local(
             MaterializedBase base, SnapshotResult<? extends ChangelogStateHandle> log) {
         return assembler
-                .assemble(1, base, false, reference(), log, () -> {})
+                .assemble(1, base, () -> false, reference(), log, () -> {})
                 .getTaskLocalSnapshot();
     }
 

@@ -54,6 +54,11 @@ public final class SchemaChoice<T> {
         }
         TypeSerializer<T> replacement = added.present();
         Transition<T> forward = present.to(replacement);
+        if (forward.kind() == Transition.Kind.AS_IS
+                && !SchemaVersion.of(replacement).hasSameBytesAs(present)) {
+            // Flink compares an enum with the class, not with the older order of this serializer.
+            return new SchemaChoice<>(null, true);
+        }
         if (forward.leavesData()) {
             return new SchemaChoice<>(replacement, false);
         }

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
+import org.apache.flink.runtime.state.SharedStateRegistryKey;
 
 /** Collects the keys under which the JobManager registers the shared files of handles. */
 final class SharedKeys extends ObjectOutputStream {
@@ -46,7 +47,9 @@ final class SharedKeys extends ObjectOutputStream {
         if (object instanceof IncrementalRemoteKeyedStateHandle) {
             for (HandleAndLocalPath file :
                     ((IncrementalRemoteKeyedStateHandle) object).getSharedState()) {
-                keys.add(file.getHandle().getStreamStateHandleID().getKeyString());
+                keys.add(
+                        SharedStateRegistryKey.forStreamStateHandle(file.getHandle())
+                                .getKeyString());
             }
         }
         return object;

@@ -83,8 +83,13 @@ final class Subtask implements AutoCloseable {
     /** Of which operator a materialization runs; -1 for none. */
     private int materializing = NONE;
 
-    /** Whether a checkpoint since then was to be full, for which it is cancelled. */
+    /**
+     * Whether a checkpoint since then was to be full, for which it is cancelled, or was the first
+     * one, before which a materialization may itself be full and another one be needed.
+     */
     private boolean mayBeCancelled;
+
+    private boolean checkpointed;
 
     private boolean incomplete;
     private int localRestores;
@@ -222,7 +227,8 @@ final class Subtask implements AutoCloseable {
     }
 
     void trigger(long id, CheckpointOptions options) throws Exception {
-        mayBeCancelled |= options.getCheckpointType() != CheckpointType.CHECKPOINT;
+        mayBeCancelled |= !checkpointed || options.getCheckpointType() != CheckpointType.CHECKPOINT;
+        checkpointed |= !options.getCheckpointType().isSavepoint();
         List<OperatorSnapshotFutures> futures = new ArrayList<>();
         running.put(id, futures);
         for (KeyedOperator operator : operators) {

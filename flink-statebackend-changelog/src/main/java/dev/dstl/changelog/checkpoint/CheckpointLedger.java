@@ -23,6 +23,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
 
 /**
@@ -34,6 +36,8 @@ public final class CheckpointLedger {
 
     private final NavigableMap<Long, LoggedCheckpoint> checkpoints = new TreeMap<>();
     private final Set<Long> confirmed = new HashSet<>();
+    private final AtomicReference<OptionalLong> onlyPending =
+            new AtomicReference<>(OptionalLong.empty());
 
     /**
      * Records a checkpoint when it starts.
@@ -45,20 +49,27 @@ public final class CheckpointLedger {
             long checkpointId, long materializationId, SequenceNumber from, SequenceNumber to) {
         checkpoints.put(
                 checkpointId, new LoggedCheckpoint(checkpointId, materializationId, from, to));
+        pendingChanged();
     }
 
     /**
-     * Returns the only checkpoint that is neither complete nor aborted nor subsumed; empty if there
-     * are none or several.
+     * Tells whether a later checkpoint may complete before this one, or has done so: unless this is
+     * the only one that is neither complete nor aborted nor subsumed. May be asked on any thread,
+     * and keeps nothing else, as Flink keeps checkpoints.
      */
-    public OptionalLong onlyPending() {
-        if (checkpoints.size() - confirmed.size() != 1) {
-            return OptionalLong.empty();
-        }
-        return checkpoints.keySet().stream()
-                .filter(id -> !confirmed.contains(id))
-                .mapToLong(Long::longValue)
-                .findFirst();
+    public BooleanSupplier overtakable(long checkpointId) {
+        AtomicReference<OptionalLong> only = onlyPending;
+        return () -> !only.get().equals(OptionalLong.of(checkpointId));
+    }
+
+    private void pendingChanged() {
+        onlyPending.set(
+                checkpoints.size() - confirmed.size() == 1
+                        ? checkpoints.keySet().stream()
+                                .filter(id -> !confirmed.contains(id))
+                                .mapToLong(Long::longValue)
+                                .findFirst()
+                        : OptionalLong.empty());
     }
 
     /**
@@ -69,9 +80,11 @@ public final class CheckpointLedger {
      */
     public Optional<LoggedCheckpoint> confirm(long checkpointId) {
         LoggedCheckpoint checkpoint = checkpoints.get(checkpointId);
-        return checkpoint != null && confirmed.add(checkpointId)
-                ? Optional.of(checkpoint)
-                : Optional.empty();
+        if (checkpoint == null || !confirmed.add(checkpointId)) {
+            return Optional.empty();
+        }
+        pendingChanged();
+        return Optional.of(checkpoint);
     }
 
     /**
@@ -88,6 +101,7 @@ public final class CheckpointLedger {
         if (aborted == null) {
             return Optional.empty();
         }
+        pendingChanged();
         SequenceNumber from = aborted.from();
         SequenceNumber to = aborted.to();
         Map.Entry<Long, LoggedCheckpoint> earlier = checkpoints.lowerEntry(checkpointId);
@@ -117,6 +131,7 @@ public final class CheckpointLedger {
         SequenceNumber to = subsumed.lastEntry().getValue().to();
         confirmed.removeAll(subsumed.keySet());
         subsumed.clear();
+        pendingChanged();
         return Optional.of(to);
     }
 }

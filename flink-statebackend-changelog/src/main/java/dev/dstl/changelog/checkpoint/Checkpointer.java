@@ -27,11 +27,8 @@ import dev.dstl.changelog.materialization.SnapshotDeleter;
 import dev.dstl.log.api.ChangelogWriter;
 import java.io.IOException;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RunnableFuture;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -69,10 +66,6 @@ public final class Checkpointer<K> {
     private final CheckpointLedger ledger = new CheckpointLedger();
     @Nullable private FullSnapshot uploading;
     private SequenceNumber persistedTo;
-
-    /** The only pending checkpoint, if there is one. Also read when a checkpoint is sent. */
-    private final AtomicReference<OptionalLong> onlyPending =
-            new AtomicReference<>(OptionalLong.empty());
 
     /** Creates a checkpointer. All arguments stay the caller's. */
     public Checkpointer(
@@ -159,15 +152,19 @@ public final class Checkpointer<K> {
                 deadline.declineIfTheStoreFails(log.future())
                         .thenApply(
                                 persisted ->
-                                        assembler.assemble(
-                                                checkpointId,
-                                                base,
-                                                overtakable(onlyPending, checkpointId),
-                                                reference,
-                                                persisted,
-                                                drop));
+                                        assemble(checkpointId, base, reference, persisted, drop));
         onFailure(result, failure -> drop.run());
         return CheckpointFuture.of(result);
+    }
+
+    private SnapshotResult<KeyedStateHandle> assemble(
+            long checkpointId,
+            MaterializedBase base,
+            BaseReference reference,
+            @Nullable SnapshotResult<? extends ChangelogStateHandle> log,
+            Runnable drop) {
+        return assembler.assemble(
+                checkpointId, base, ledger.overtakable(checkpointId), reference, log, drop);
     }
 
     private static void onFailure(CompletableFuture<?> result, Consumer<Throwable> action) {
@@ -214,13 +211,7 @@ public final class Checkpointer<K> {
                         .thenCombine(
                                 changelog,
                                 (base, persisted) ->
-                                        assembler.assemble(
-                                                checkpointId,
-                                                base,
-                                                overtakable(onlyPending, checkpointId),
-                                                reference,
-                                                persisted,
-                                                drop));
+                                        assemble(checkpointId, base, reference, persisted, drop));
         onFailure(snapshot.base(), result::completeExceptionally);
         onFailure(changelog, result::completeExceptionally);
         onFailure(result, failure -> drop.run());
@@ -237,7 +228,6 @@ public final class Checkpointer<K> {
                         ? PersistedLog.of(writer, from, checkpointId)
                         : PersistedLog.empty(writer);
         ledger.started(checkpointId, materializationId, from, to);
-        pendingChanged();
         persistedTo = to;
         return log;
     }
@@ -246,7 +236,6 @@ public final class Checkpointer<K> {
     public void confirm(long checkpointId) throws Exception {
         adoptFullSnapshot();
         Optional<LoggedCheckpoint> confirmed = ledger.confirm(checkpointId);
-        pendingChanged();
         if (confirmed.isPresent()) {
             LoggedCheckpoint checkpoint = confirmed.get();
             writer.confirm(checkpoint.from(), checkpoint.to(), checkpointId);
@@ -259,29 +248,13 @@ public final class Checkpointer<K> {
     /** Reports that the JobManager has aborted a checkpoint. */
     public void abort(long checkpointId) throws Exception {
         adoptFullSnapshot();
-        Optional<LoggedCheckpoint> aborted = ledger.abort(checkpointId);
-        pendingChanged();
-        aborted.ifPresent(part -> writer.reset(part.from(), part.to(), checkpointId));
+        ledger.abort(checkpointId)
+                .ifPresent(part -> writer.reset(part.from(), part.to(), checkpointId));
     }
 
     /** Reports that the JobManager has subsumed all checkpoints up to and including this one. */
     public void subsume(long checkpointId) {
-        Optional<SequenceNumber> subsumed = ledger.subsume(checkpointId);
-        pendingChanged();
-        subsumed.ifPresent(truncation::subsumed);
-    }
-
-    /**
-     * Tells whether a later checkpoint may complete before this one, or has done so. Does not keep
-     * the delegate, as Flink keeps checkpoints.
-     */
-    private static BooleanSupplier overtakable(
-            AtomicReference<OptionalLong> onlyPending, long checkpointId) {
-        return () -> !onlyPending.get().equals(OptionalLong.of(checkpointId));
-    }
-
-    private void pendingChanged() {
-        onlyPending.set(ledger.onlyPending());
+        ledger.subsume(checkpointId).ifPresent(truncation::subsumed);
     }
 
     /** Ends checkpointing. A base that no checkpoint was sent with is deleted. */

@@ -83,13 +83,15 @@ public final class DelegateSnapshot {
     /** Returns the base that consists of {@code result}. */
     public MaterializedBase base(SnapshotResult<KeyedStateHandle> result) {
         StateParts remote = StateParts.ofSnapshot(result.getJobManagerOwnedSnapshot());
+        StateParts resolved = shared.resolve(remote);
         return new MaterializedBase(
                 id,
                 builtOn,
                 to,
                 quietTo,
                 remote,
-                shared.resolve(remote),
+                resolved,
+                new SharedFiles(resolved),
                 StateParts.ofSnapshot(result.getTaskLocalSnapshot()));
     }
 

@@ -92,15 +92,15 @@ public final class MaterializationLifecycle {
         if (!bases.current().isBehind(writer.nextSequenceNumber())) {
             return Optional.empty();
         }
-        if (!bases.sharingIsSafe() && !truncation.hasCheckpoint()) {
+        if (bases.sharingIsSafe()) {
+            return Optional.of(snapshots.startSharing(bases));
+        }
+        if (!truncation.hasCheckpoint()) {
             // Otherwise the changelog of a job without checkpoints would grow forever.
             return Optional.of(snapshots.startFull(bases));
         }
-        if (!bases.sharingIsSafe()) {
-            LOG.info("No materialization before a checkpoint has confirmed {}", bases.current());
-            return Optional.empty();
-        }
-        return Optional.of(snapshots.startSharing(bases));
+        LOG.info("No materialization before a checkpoint has confirmed {}", bases.current());
+        return Optional.empty();
     }
 
     /**

@@ -59,21 +59,11 @@ public final class MaterializedBase {
      * @param quietTo end of the changelog as long as nothing but the snapshot itself has appended
      *     to it, exclusive; not less than {@code to}
      * @param remote handles that are sent to the JobManager
-     * @param resolved the same without placeholders for files that this attempt has uploaded
+     * @param resolved the same without placeholders for {@code uploaded} files
+     * @param uploaded files that this attempt has uploaded
      * @param local copies on the local disk, empty if there are none
      */
     MaterializedBase(
-            long id,
-            long builtOn,
-            SequenceNumber to,
-            SequenceNumber quietTo,
-            StateParts remote,
-            StateParts resolved,
-            StateParts local) {
-        this(id, builtOn, to, quietTo, remote, resolved, new SharedFiles(resolved), local);
-    }
-
-    private MaterializedBase(
             long id,
             long builtOn,
             SequenceNumber to,

@@ -26,7 +26,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -47,6 +46,7 @@ import org.apache.flink.runtime.checkpoint.StateObjectCollection;
 import org.apache.flink.runtime.checkpoint.TaskStateSnapshot;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.state.CheckpointStorageAccess;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -396,23 +396,16 @@ public final class ChangelogJob implements AutoCloseable {
     }
 
     private static boolean sharesDeletedFiles(TaskStateSnapshot state) throws IOException {
-        for (Map.Entry<OperatorID, OperatorSubtaskState> operator :
-                state.getSubtaskStateMappings()) {
-            for (KeyedStateHandle handle : operator.getValue().getManagedKeyedState()) {
-                for (KeyedStateHandle base :
-                        ((ChangelogStateBackendHandle) handle).getMaterializedStateHandles()) {
-                    if (base instanceof IncrementalRemoteKeyedStateHandle
-                            && !ReferencedFiles.of(
-                                            ((IncrementalRemoteKeyedStateHandle) base)
-                                                    .getSharedState())
-                                    .stream()
-                                    .allMatch(Files::exists)) {
-                        return true;
-                    }
-                }
-            }
-        }
-        return false;
+        List<HandleAndLocalPath> shared =
+                state.getSubtaskStateMappings().stream()
+                        .flatMap(of -> of.getValue().getManagedKeyedState().stream())
+                        .map(ChangelogStateBackendHandle.class::cast)
+                        .flatMap(handle -> handle.getMaterializedStateHandles().stream())
+                        .filter(IncrementalRemoteKeyedStateHandle.class::isInstance)
+                        .map(IncrementalRemoteKeyedStateHandle.class::cast)
+                        .flatMap(base -> base.getSharedState().stream())
+                        .collect(Collectors.toList());
+        return !ReferencedFiles.of(shared).stream().allMatch(Files::exists);
     }
 
     /** Aborts a checkpoint; tasks cancel their snapshots unless they are finished. */

@@ -17,8 +17,6 @@
 package dev.dstl.changelog.differential.world;
 
 import java.io.IOException;
-import java.io.ObjectOutputStream;
-import java.io.OutputStream;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Set;
@@ -29,24 +27,19 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
 /** Collects the files that handles of any kind refer to. */
-final class ReferencedFiles extends ObjectOutputStream {
+final class ReferencedFiles {
 
     private final Set<Path> files = new TreeSet<>();
 
-    private ReferencedFiles() throws IOException {
-        super(OutputStream.nullOutputStream());
-        enableReplaceObject(true);
-    }
+    private ReferencedFiles() {}
 
     static Set<Path> of(Object handles) throws IOException {
-        try (ReferencedFiles visitor = new ReferencedFiles()) {
-            visitor.writeObject(handles);
-            return visitor.files;
-        }
+        ReferencedFiles referenced = new ReferencedFiles();
+        HandleVisitor.visit(handles, referenced::visit);
+        return referenced.files;
     }
 
-    @Override
-    protected Object replaceObject(Object object) {
+    private void visit(Object object) {
         if (object instanceof FileStateHandle) {
             add((FileStateHandle) object);
         } else if (object instanceof ChangelogStateHandleStreamImpl) {
@@ -58,7 +51,6 @@ final class ReferencedFiles extends ObjectOutputStream {
                 }
             }
         }
-        return object;
     }
 
     private void add(FileStateHandle file) {

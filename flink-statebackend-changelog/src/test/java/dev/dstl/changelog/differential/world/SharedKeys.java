@@ -17,8 +17,6 @@
 package dev.dstl.changelog.differential.world;
 
 import java.io.IOException;
-import java.io.ObjectOutputStream;
-import java.io.OutputStream;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
@@ -26,32 +24,25 @@ import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.SharedStateRegistryKey;
 
 /** Collects the keys under which the JobManager registers the shared files of handles. */
-final class SharedKeys extends ObjectOutputStream {
+final class SharedKeys {
 
-    private final Set<String> keys = new TreeSet<>();
-
-    private SharedKeys() throws IOException {
-        super(OutputStream.nullOutputStream());
-        enableReplaceObject(true);
-    }
+    private SharedKeys() {}
 
     static Set<String> of(Object handles) throws IOException {
-        try (SharedKeys visitor = new SharedKeys()) {
-            visitor.writeObject(handles);
-            return visitor.keys;
-        }
+        Set<String> keys = new TreeSet<>();
+        HandleVisitor.visit(
+                handles,
+                object -> {
+                    if (object instanceof IncrementalRemoteKeyedStateHandle) {
+                        add((IncrementalRemoteKeyedStateHandle) object, keys);
+                    }
+                });
+        return keys;
     }
 
-    @Override
-    protected Object replaceObject(Object object) {
-        if (object instanceof IncrementalRemoteKeyedStateHandle) {
-            for (HandleAndLocalPath file :
-                    ((IncrementalRemoteKeyedStateHandle) object).getSharedState()) {
-                keys.add(
-                        SharedStateRegistryKey.forStreamStateHandle(file.getHandle())
-                                .getKeyString());
-            }
+    private static void add(IncrementalRemoteKeyedStateHandle snapshot, Set<String> keys) {
+        for (HandleAndLocalPath file : snapshot.getSharedState()) {
+            keys.add(SharedStateRegistryKey.forStreamStateHandle(file.getHandle()).getKeyString());
         }
-        return object;
     }
 }

@@ -185,6 +185,23 @@ class DoctorCommandTest extends ToolTest {
     }
 
     @Test
+    void checkpointsThatBeginUnaligned_areANote_whereFlinkLosesSplits() throws Exception {
+        configure(KEYS + "execution.checkpointing.unaligned.enabled: true\n");
+        assertThat(dstl("doctor", directory).out()).doesNotContain("lose splits");
+
+        jar(lib.resolve("flink-dist-1.20.5.jar"), "2.3.0", ".flink-runtime.version.properties");
+        assertThat(dstl("doctor", directory).out())
+                .contains("note      'execution.checkpointing.unaligned.enabled' is true")
+                .contains("Flink 2.3 may then lose splits", "to '1 ms'");
+
+        configure(
+                KEYS
+                        + "execution.checkpointing.unaligned.enabled: true\n"
+                        + "execution.checkpointing.aligned-checkpoint-timeout: 1 ms\n");
+        assertThat(dstl("doctor", directory).out()).doesNotContain("lose splits");
+    }
+
+    @Test
     void aSingleModule_isAProblem() throws Exception {
         jar(lib.resolve("dstl-log-0.1.0.jar"), "0.1.0", RELEASE, STORAGE);
 

@@ -16,7 +16,9 @@
 
 package dev.dstl.tool.installation;
 
+import static org.apache.flink.configuration.CheckpointingOptions.ALIGNED_CHECKPOINT_TIMEOUT;
 import static org.apache.flink.configuration.CheckpointingOptions.CHECKPOINTS_DIRECTORY;
+import static org.apache.flink.configuration.CheckpointingOptions.ENABLE_UNALIGNED;
 import static org.apache.flink.configuration.CheckpointingOptions.FILE_MERGING_ENABLED;
 import static org.apache.flink.configuration.StateChangelogOptions.ENABLE_STATE_CHANGE_LOG;
 import static org.apache.flink.configuration.StateChangelogOptions.STATE_CHANGE_LOG_STORAGE;
@@ -52,6 +54,9 @@ public final class Diagnosis implements Report {
     /** The lines of Flink that DSTL has a jar for. */
     private static final List<String> LINES = List.of("1.20", "2.0", "2.1", "2.2", "2.3");
 
+    /** Those whose sources take an unaligned checkpoint before the splits they were sent. */
+    private static final Set<String> LINES_THAT_LOSE_SPLITS = Set.of("2.1", "2.2", "2.3");
+
     private final FlinkHome flink;
     private final Configuration configuration;
     private final List<InstalledJar> installed;
@@ -80,6 +85,7 @@ public final class Diagnosis implements Report {
         if (diagnosis.isOfKnownLine()) {
             diagnosis.complaint(diagnosis::keys);
             diagnosis.complaint(diagnosis::storage);
+            diagnosis.complaint(diagnosis::alignment);
         }
         return diagnosis;
     }
@@ -241,6 +247,19 @@ public final class Diagnosis implements Report {
                     String.format(
                             "'%s' is '%s': set it to 'dstl' before a job enables the changelog.",
                             STATE_CHANGE_LOG_STORAGE.key(), storage));
+        }
+    }
+
+    private void alignment() {
+        if (LINES_THAT_LOSE_SPLITS.contains(line())
+                && configuration.get(ENABLE_UNALIGNED)
+                && configuration.get(ALIGNED_CHECKPOINT_TIMEOUT).isZero()) {
+            notes.add(
+                    String.format(
+                            "'%s' is true and '%s' is 0: Flink %s may then lose splits of a source"
+                                    + " when a job recovers, with any state backend; set the latter"
+                                    + " to '1 ms'.",
+                            ENABLE_UNALIGNED.key(), ALIGNED_CHECKPOINT_TIMEOUT.key(), line()));
         }
     }
 

@@ -156,7 +156,7 @@ class DstlSettingsTest {
     }
 
     @Test
-    void manySubtasks_haveLessInlineEach_soThatAllTogetherStayBelow16Megabytes() {
+    void manySubtasks_haveLessInlineEach_soThatAllTogetherStayBelow8Megabytes() {
         DstlSettings settings = DstlSettings.from(minimal());
         assertThat(settings.inlineThresholdBytes(1)).isEqualTo(20 << 10);
         assertThat(settings.inlineThresholdBytes(300)).isEqualTo(20 << 10);

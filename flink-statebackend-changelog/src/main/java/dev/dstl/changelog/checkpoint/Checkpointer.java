@@ -129,9 +129,6 @@ public final class Checkpointer<K> {
         if (bases.isNewAndFull()) {
             return takeLog(checkpointId);
         }
-        if (!isFullSnapshotUploading()) {
-            bases.demandFullSnapshot();
-        }
         return takeFull(checkpointId);
     }
 
@@ -186,6 +183,9 @@ public final class Checkpointer<K> {
             }
         }
         materializer.cancelRunning();
+        // One that has been uploaded would otherwise be the base of the next checkpoint, and files
+        // of this snapshot would be missing from a checkpoint between two that contain them.
+        bases.demandFullSnapshot();
         uploading = new FullSnapshot(snapshots.startFull(bases), snapshots.forgetting(), deleter);
         return takeFull(checkpointId, uploading, uploading.first());
     }

@@ -33,13 +33,8 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Random;
 import java.util.Set;
-import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
-import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
-import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
-import org.apache.flink.core.memory.DataInputView;
-import org.apache.flink.core.memory.DataOutputView;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -207,6 +202,24 @@ class UserEntryIteratorTest {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {2000, 200_000})
+    void aSpilledMap_isReadOnce_alsoWhenMostOfItWasRemoved(int userEntries) throws IOException {
+        fill(userEntries);
+        CountingSerializer.reset();
+        iterator().forEachRemaining(e -> {});
+
+        assertThat(CountingSerializer.deserialized()).isBetween(userEntries, 2 * userEntries);
+
+        for (int i = 10; i < userEntries; i++) {
+            source.remove(i);
+        }
+        CountingSerializer.reset();
+        iterator().forEachRemaining(e -> {});
+
+        assertThat(CountingSerializer.deserialized()).isBetween(10, 20);
+    }
+
+    @ParameterizedTest
     @ValueSource(ints = {0, 1, 50})
     void aMapThatGoesToTheHeap_isWalkedOnce(int metBefore) throws IOException {
         fill(2000);
@@ -217,14 +230,14 @@ class UserEntryIteratorTest {
             met++;
         }
         source.load();
-        CountingSerializer.serialized = 0;
+        CountingSerializer.reset();
         while (iterator.hasNext()) {
             iterator.next();
             met++;
         }
 
         assertThat(met).isEqualTo(2000);
-        assertThat(CountingSerializer.serialized).isLessThanOrEqualTo(2000);
+        assertThat(CountingSerializer.serialized()).isLessThanOrEqualTo(2000);
     }
 
     @Test
@@ -295,64 +308,5 @@ class UserEntryIteratorTest {
 
         assertThat(iterator.hasNext()).isFalse();
         assertThatThrownBy(iterator::next).isInstanceOf(NoSuchElementException.class);
-    }
-
-    /** Counts the integers it serializes. */
-    private static final class CountingSerializer extends TypeSerializerSingleton<Integer> {
-
-        private static final long serialVersionUID = 1L;
-
-        private static int serialized;
-
-        @Override
-        public boolean isImmutableType() {
-            return true;
-        }
-
-        @Override
-        public Integer createInstance() {
-            return 0;
-        }
-
-        @Override
-        public Integer copy(Integer from) {
-            return from;
-        }
-
-        @Override
-        public Integer copy(Integer from, Integer reuse) {
-            return from;
-        }
-
-        @Override
-        public int getLength() {
-            return Integer.BYTES;
-        }
-
-        @Override
-        public void serialize(Integer record, DataOutputView target) throws IOException {
-            serialized++;
-            target.writeInt(record);
-        }
-
-        @Override
-        public Integer deserialize(DataInputView source) throws IOException {
-            return source.readInt();
-        }
-
-        @Override
-        public Integer deserialize(Integer reuse, DataInputView source) throws IOException {
-            return source.readInt();
-        }
-
-        @Override
-        public void copy(DataInputView source, DataOutputView target) throws IOException {
-            target.writeInt(source.readInt());
-        }
-
-        @Override
-        public TypeSerializerSnapshot<Integer> snapshotConfiguration() {
-            return new SimpleTypeSerializerSnapshot<Integer>(CountingSerializer::new) {};
-        }
     }
 }

@@ -371,7 +371,7 @@ class PartitionedMapModelTest {
     }
 
     @Test
-    void aGroupOfMillions_isFoundByFewProbes() throws Exception {
+    void aGroupOfMillions_isFound() throws Exception {
         open(16 << 20, new KeyHash(9));
         byte[] key = new byte[8];
         byte[] value = new byte[8];

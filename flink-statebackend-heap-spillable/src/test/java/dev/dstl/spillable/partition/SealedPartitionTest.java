@@ -72,6 +72,22 @@ class SealedPartitionTest extends PartitionFixture {
         }
     }
 
+    /** What chooses the partition does not choose the place in it once more. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 7, 12, 16})
+    void hashesOfAPartition_areSpreadOverItsCells_howeverManyBitsTheyShare(int depth) {
+        Random random = new Random(depth);
+        int[] counts = new int[128];
+        for (int i = 0; i < 128 * 100; i++) {
+            int hash = depth == 0 ? random.nextInt() : 5 << -depth | random.nextInt() >>> depth;
+            counts[PartitionFormat.home(hash, depth, counts.length)]++;
+        }
+        for (int count : counts) {
+            // A hundred expected, so a deviation of ten is usual.
+            assertThat(count).isBetween(40, 170);
+        }
+    }
+
     @Test
     void entriesOfVeryDifferentLengths_shareAPartition() throws IOException {
         Random random = new Random(3);

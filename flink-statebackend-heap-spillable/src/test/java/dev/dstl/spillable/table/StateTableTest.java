@@ -19,6 +19,7 @@ package dev.dstl.spillable.table;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.spillable.layout.CountingSerializer;
 import dev.dstl.spillable.layout.ListLayout;
 import dev.dstl.spillable.layout.PlainLayout;
 import dev.dstl.spillable.overlay.PoolOnDisk;
@@ -307,6 +308,34 @@ class StateTableTest {
         assertThat(table.size()).isEqualTo(KEYS / 2);
         assertThat(table.entries().get(7, keyGroup(7), 1L)).isEqualTo("visited");
         assertThat(table.entries().get(8, keyGroup(8), 2L)).isNull();
+    }
+
+    @Test
+    void aStepOfAVisitor_readsFewKeys_ofLargeSpilledGroups() throws IOException {
+        StateTable<Integer, Long, String> large =
+                new StateTable<>(
+                        currentKey,
+                        metaInfo(StateDescriptor.Type.VALUE, StringSerializer.INSTANCE),
+                        new CountingSerializer(),
+                        space);
+        for (int key = 0; key < 50_000; key++) {
+            large.entries().put(key, keyGroup(key), 1L, "state");
+        }
+        TablePlacement placement = large.placement();
+        for (int position = 0; position < placement.groupCount(); position++) {
+            placement.startSpill(position);
+            placement.spill(position, Integer.MAX_VALUE);
+        }
+        StateIncrementalVisitor<Integer, Long, String> visitor = large.visitor(5);
+        int met = 0;
+        while (visitor.hasNext()) {
+            CountingSerializer.reset();
+            met += visitor.nextEntries().size();
+            assertThat(CountingSerializer.deserialized()).isLessThanOrEqualTo(16 * 5);
+        }
+
+        assertThat(met).isEqualTo(50_000);
+        large.close();
     }
 
     @Test

@@ -1,0 +1,100 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.layout;
+
+import java.io.IOException;
+import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
+
+/** Counts the integers that it serializes and deserializes. Not thread-safe. */
+public final class CountingSerializer extends TypeSerializerSingleton<Integer> {
+
+    private static final long serialVersionUID = 1L;
+
+    private static int serialized;
+    private static int deserialized;
+
+    /** Forgets what was counted. */
+    public static void reset() {
+        serialized = 0;
+        deserialized = 0;
+    }
+
+    public static int serialized() {
+        return serialized;
+    }
+
+    public static int deserialized() {
+        return deserialized;
+    }
+
+    @Override
+    public boolean isImmutableType() {
+        return true;
+    }
+
+    @Override
+    public Integer createInstance() {
+        return 0;
+    }
+
+    @Override
+    public Integer copy(Integer from) {
+        return from;
+    }
+
+    @Override
+    public Integer copy(Integer from, Integer reuse) {
+        return from;
+    }
+
+    @Override
+    public int getLength() {
+        return Integer.BYTES;
+    }
+
+    @Override
+    public void serialize(Integer record, DataOutputView target) throws IOException {
+        serialized++;
+        target.writeInt(record);
+    }
+
+    @Override
+    public Integer deserialize(DataInputView source) throws IOException {
+        deserialized++;
+        return source.readInt();
+    }
+
+    @Override
+    public Integer deserialize(Integer reuse, DataInputView source) throws IOException {
+        deserialized++;
+        return source.readInt();
+    }
+
+    @Override
+    public void copy(DataInputView source, DataOutputView target) throws IOException {
+        target.writeInt(source.readInt());
+    }
+
+    @Override
+    public TypeSerializerSnapshot<Integer> snapshotConfiguration() {
+        return new SimpleTypeSerializerSnapshot<Integer>(CountingSerializer::new) {};
+    }
+}

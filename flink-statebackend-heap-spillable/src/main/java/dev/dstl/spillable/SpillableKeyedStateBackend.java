@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable;
 
+import dev.dstl.compat.ExpiringState;
 import dev.dstl.compat.StateTracking;
 import dev.dstl.compat.TrackingKeyedStateBackend;
 import dev.dstl.spillable.incremental.CheckpointHistory;
@@ -56,12 +57,12 @@ import org.apache.flink.runtime.state.SnapshotExecutionType;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.SnapshotStrategy;
 import org.apache.flink.runtime.state.SnapshotStrategyRunner;
+import org.apache.flink.runtime.state.StateBackendLoader;
 import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
 import org.apache.flink.runtime.state.StateSnapshotTransformers;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
-import org.apache.flink.runtime.state.ttl.TtlStateFactory;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.StateMigrationException;
 import org.slf4j.Logger;
@@ -220,10 +221,8 @@ public final class SpillableKeyedStateBackend<K> extends TrackingKeyedStateBacke
                             previousStateSerializer));
         }
         // Compatible in Flink 2, whose own backends convert the entries.
-        boolean expiring =
-                TtlStateFactory.TtlSerializer.isTtlStateSerializer(previousStateSerializer);
-        if (expiring
-                != TtlStateFactory.TtlSerializer.isTtlStateSerializer(stateDesc.getSerializer())) {
+        boolean expiring = ExpiringState.isSerializedBy(previousStateSerializer);
+        if (expiring != ExpiringState.isSerializedBy(stateDesc.getSerializer())) {
             throw new StateMigrationException(
                     String.format(
                             "State '%s' was written %s a time to live and is registered %s one,"
@@ -257,9 +256,10 @@ public final class SpillableKeyedStateBackend<K> extends TrackingKeyedStateBacke
         mover.keySelected();
     }
 
+    /** State on the heap holds the job's objects, for which Flink's operators ask by this name. */
     @Override
     public String getBackendTypeIdentifier() {
-        return "spillable";
+        return StateBackendLoader.HASHMAP_STATE_BACKEND_NAME;
     }
 
     @Override

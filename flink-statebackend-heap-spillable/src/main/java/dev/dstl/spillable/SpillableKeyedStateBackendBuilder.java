@@ -50,6 +50,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import javax.annotation.Nullable;
+import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.BackendBuildingException;
@@ -160,14 +161,19 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
         }
         try {
             return new TaskManagerArbiter(parameters.getEnv().getSharedResources())
-                    .newScheduler(
-                            config,
-                            states,
-                            space,
-                            parameters.getEnv().getMainMailboxExecutor(),
-                            parameters.getMetricGroup());
+                    .newScheduler(config, states, space, mailbox(), parameters.getMetricGroup());
         } catch (Exception e) {
             throw new BackendBuildingException("Cannot share the heap with other backends", e);
+        }
+    }
+
+    /** Null in the State Processor API, where only the selection of keys moves state. */
+    @Nullable
+    private MailboxExecutor mailbox() {
+        try {
+            return parameters.getEnv().getMainMailboxExecutor();
+        } catch (UnsupportedOperationException noMailbox) {
+            return null;
         }
     }
 
@@ -182,10 +188,18 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
     private List<Path> disks() {
         List<String> directories =
                 config.directories().isEmpty()
-                        ? Arrays.asList(
-                                parameters.getEnv().getTaskManagerInfo().getTmpDirectories())
+                        ? Arrays.asList(temporaryDirectories())
                         : config.directories();
         return directories.stream().map(Paths::get).collect(Collectors.toList());
+    }
+
+    private String[] temporaryDirectories() {
+        try {
+            return parameters.getEnv().getTaskManagerInfo().getTmpDirectories();
+        } catch (UnsupportedOperationException noTaskManager) {
+            // As in the State Processor API.
+            return parameters.getEnv().getIOManager().getSpillingDirectoriesPaths();
+        }
     }
 
     private PartitionPool openPool() throws IOException {

@@ -19,6 +19,7 @@ package dev.dstl.endtoend.feature;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.changelog.DstlStateBackend;
+import dev.dstl.spillable.SpillableStateBackend;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
@@ -71,6 +72,12 @@ class StateProcessorITCase {
     void savepointOfEitherFormat_isReadByThePlainBackend(SavepointFormatType format)
             throws Exception {
         assertThat(read(SAVEPOINTS.get(format), new EmbeddedRocksDBStateBackend()))
+                .isEqualTo(TotalsJob.expected());
+    }
+
+    @Test
+    void canonicalSavepoint_isReadByTheSpillableHeap() throws Exception {
+        assertThat(read(SAVEPOINTS.get(SavepointFormatType.CANONICAL), new SpillableStateBackend()))
                 .isEqualTo(TotalsJob.expected());
     }
 

@@ -68,6 +68,10 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private final TimerLimit timerLimit;
     private final SpillRequest request = new SpillRequest();
     private final Thread taskThread = Thread.currentThread();
+
+    /** Whether another thread selects keys, as in PyFlink, which the task thread must not meet. */
+    private volatile boolean usedElsewhere;
+
     private final AtomicBoolean mailSent = new AtomicBoolean();
     private final AtomicBoolean opening = new AtomicBoolean();
 
@@ -116,6 +120,9 @@ public final class SpillScheduler implements StateMover, SpillMember {
 
     @Override
     public void keySelected() {
+        if (Thread.currentThread() != taskThread && !usedElsewhere) {
+            usedElsewhere = true;
+        }
         if (--keysUntilReport <= 0) {
             keysUntilReport = KEYS_PER_REPORT;
             report();
@@ -366,7 +373,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private void onMail() {
         mailSent.set(false);
         // A mailbox without a thread of its own, as in test harnesses, runs mails on the sender's.
-        if (request.isOpen() && Thread.currentThread() == taskThread) {
+        if (request.isOpen() && Thread.currentThread() == taskThread && !usedElsewhere) {
             workIfDue();
             sendMail();
         }

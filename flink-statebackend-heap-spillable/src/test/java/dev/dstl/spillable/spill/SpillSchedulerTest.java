@@ -201,21 +201,37 @@ class SpillSchedulerTest {
     @Test
     void aMailOnAnotherThread_movesNothing() throws Exception {
         arbiter.onLiveHeap(3_400_000, HEAP_BYTES);
-        Thread other =
-                new Thread(
-                        () -> {
-                            try {
-                                mailbox.mails.poll().run();
-                            } catch (Exception e) {
-                                throw new AssertionError(e);
-                            }
-                        });
-        other.start();
-        other.join();
+        onAnotherThread(
+                () -> {
+                    try {
+                        mailbox.mails.poll().run();
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                });
 
         assertThat(spilled()).isZero();
         scheduler.keySelected();
         assertThat(spilled()).isPositive();
+    }
+
+    /** As in PyFlink, where a request of the Python process uses state while the task waits. */
+    @Test
+    void onceAnotherThreadSelectsKeys_onlyThatThreadMovesState() throws Exception {
+        onAnotherThread(scheduler::keySelected);
+        arbiter.onLiveHeap(3_400_000, HEAP_BYTES);
+
+        mailbox.runAll();
+        assertThat(spilled()).isZero();
+
+        onAnotherThread(scheduler::keySelected);
+        assertThat(spilled()).isPositive();
+    }
+
+    private static void onAnotherThread(Runnable action) throws InterruptedException {
+        Thread other = new Thread(action);
+        other.start();
+        other.join();
     }
 
     @Test

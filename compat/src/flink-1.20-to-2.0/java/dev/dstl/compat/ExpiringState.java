@@ -16,6 +16,7 @@
 
 package dev.dstl.compat;
 
+import java.util.Optional;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.ttl.TtlStateFactory.TtlSerializer;
 
@@ -27,5 +28,13 @@ public final class ExpiringState {
     /** Returns whether a serializer of state writes when its values, elements or entries expire. */
     public static boolean isSerializedBy(TypeSerializer<?> serializer) {
         return TtlSerializer.isTtlStateSerializer(serializer);
+    }
+
+    /**
+     * Returns the serializer around which Flink has wrapped another one to compare it. From 2.1 on
+     * that of the values of a map stays wrapped when that of its keys was reconfigured.
+     */
+    public static Optional<TypeSerializer<?>> wrappedBy(TypeSerializer<?> serializer) {
+        return Optional.empty();
     }
 }

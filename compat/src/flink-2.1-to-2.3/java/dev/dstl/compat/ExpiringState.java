@@ -16,6 +16,7 @@
 
 package dev.dstl.compat;
 
+import java.util.Optional;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.runtime.state.ttl.TtlAwareSerializer;
@@ -33,5 +34,15 @@ public final class ExpiringState {
                 serializer instanceof MapSerializer
                         ? ((MapSerializer<?, ?>) serializer).getValueSerializer()
                         : serializer);
+    }
+
+    /**
+     * Returns the serializer around which Flink has wrapped another one to compare it. From 2.1 on
+     * that of the values of a map stays wrapped when that of its keys was reconfigured.
+     */
+    public static Optional<TypeSerializer<?>> wrappedBy(TypeSerializer<?> serializer) {
+        return serializer instanceof TtlAwareSerializer
+                ? Optional.of(((TtlAwareSerializer<?, ?>) serializer).getOriginalTypeSerializer())
+                : Optional.empty();
     }
 }

@@ -20,6 +20,7 @@ import dev.dstl.compat.ExpiringState;
 import dev.dstl.compat.StateTracking;
 import dev.dstl.compat.TrackingKeyedStateBackend;
 import dev.dstl.spillable.incremental.CheckpointHistory;
+import dev.dstl.spillable.layout.KeyForm;
 import dev.dstl.spillable.snapshot.StatesView;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.state.TableStates;
@@ -234,7 +235,12 @@ public final class SpillableKeyedStateBackend<K> extends TrackingKeyedStateBacke
         }
         table.setMetaInfo(
                 allowFutureMetadataUpdates ? metaInfo.withSerializerUpgradesAllowed() : metaInfo,
-                stateCompatibility.isCompatibleAfterMigration());
+                stateCompatibility.isCompatibleAfterMigration()
+                        || KeyForm.differs(
+                                previousNamespaceSerializer.snapshotConfiguration(),
+                                metaInfo.getNamespaceSerializer().snapshotConfiguration())
+                        || KeyForm.ofUserKeysDiffers(
+                                previousStateSerializer, metaInfo.getStateSerializer()));
     }
 
     @SuppressWarnings("unchecked") // elements of lists and values of maps become whole states

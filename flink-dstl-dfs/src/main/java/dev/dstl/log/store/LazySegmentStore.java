@@ -65,7 +65,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     private final Opening opening;
     private final long patienceMillis;
     private final LongSupplier nanoTime;
-    private final ThreadFactory threads = new DaemonThreads("dstl-store");
+    private final ThreadFactory threads;
 
     @GuardedBy("this")
     @Nullable
@@ -114,10 +114,20 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
 
     LazySegmentStore(
             BasePath basePath, Opening opening, long patienceMillis, LongSupplier nanoTime) {
+        this(basePath, opening, patienceMillis, nanoTime, new DaemonThreads("dstl-store"));
+    }
+
+    LazySegmentStore(
+            BasePath basePath,
+            Opening opening,
+            long patienceMillis,
+            LongSupplier nanoTime,
+            ThreadFactory threads) {
         this.basePath = basePath;
         this.opening = opening;
         this.patienceMillis = patienceMillis;
         this.nanoTime = nanoTime;
+        this.threads = threads;
     }
 
     /**
@@ -186,7 +196,8 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         trying(1);
         try {
             return request.send(store());
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
+            // An error too, as of a client whose classes cannot be loaded, says what is wrong.
             tried(e);
             throw e;
         } finally {
@@ -252,11 +263,21 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     private synchronized CompletableFuture<FileSystemSegmentStore> opened() {
         if (opened == null || opened.isCompletedExceptionally()) {
             CompletableFuture<FileSystemSegmentStore> next = new CompletableFuture<>();
-            opener = threads.newThread(() -> open(next));
-            opener.start();
             opened = next;
+            startOpening(next);
         }
         return opened;
+    }
+
+    @GuardedBy("this")
+    private void startOpening(CompletableFuture<FileSystemSegmentStore> result) {
+        try {
+            opener = threads.newThread(() -> open(result));
+            opener.start();
+        } catch (OutOfMemoryError noThread) {
+            // The next request tries again.
+            result.completeExceptionally(noThread);
+        }
     }
 
     private void open(CompletableFuture<FileSystemSegmentStore> result) {

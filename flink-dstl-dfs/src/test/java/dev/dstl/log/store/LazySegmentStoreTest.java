@@ -117,6 +117,35 @@ class LazySegmentStoreTest {
                 .contains("'" + files.basePath() + "'", "UnknownHostException: namenode");
     }
 
+    /** As when the process is at its limit of threads. */
+    @Test
+    void threadThatCannotBeStarted_isAStoreThatCannotBeSetUpNow() throws Exception {
+        AtomicInteger threads = new AtomicInteger();
+        LazySegmentStore store =
+                new LazySegmentStore(
+                        basePath(),
+                        this::opened,
+                        LONG_MILLIS,
+                        System::nanoTime,
+                        action ->
+                                new Thread(action) {
+                                    @Override
+                                    public synchronized void start() {
+                                        if (threads.incrementAndGet() == 1) {
+                                            throw new OutOfMemoryError(
+                                                    "unable to create native thread");
+                                        }
+                                        super.start();
+                                    }
+                                });
+        assertThatCode(store::open).doesNotThrowAnyException();
+        assertThat(complaints())
+                .singleElement()
+                .asString()
+                .contains("unable to create native thread");
+        assertThat(store.locate(NAME)).isNotNull();
+    }
+
     @Test
     void schemeWithoutFileSystem_isMisuse() {
         LazySegmentStore store =
@@ -220,6 +249,25 @@ class LazySegmentStoreTest {
                 .asString()
                 .contains("could be stored for 10 s: no request was answered.");
         assertThat(store.problem()).isEmpty();
+    }
+
+    /** Otherwise checkpoints would expire, of which Flink tolerates none by default. */
+    @Test
+    void errorOfTheClient_isWhatIsWrongWithTheStore() throws Exception {
+        LazySegmentStore store = new LazySegmentStore(basePath(), this::opened, LONG_MILLIS);
+        Path file = store.locate(NAME);
+        SegmentContent failing =
+                during(
+                        () -> {
+                            throw new NoClassDefFoundError("software/amazon/awssdk/Client");
+                        });
+        assertThatThrownBy(() -> store.write(file, failing))
+                .isInstanceOf(NoClassDefFoundError.class);
+        assertThat(store.problem())
+                .hasValueSatisfying(
+                        problem ->
+                                assertThat(problem)
+                                        .contains("NoClassDefFoundError: software/amazon"));
     }
 
     @Test

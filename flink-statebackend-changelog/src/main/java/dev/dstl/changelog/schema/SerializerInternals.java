@@ -16,9 +16,11 @@
 
 package dev.dstl.changelog.schema;
 
+import dev.dstl.compat.ExpiringState;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.flink.api.common.typeutils.CompositeTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
@@ -102,6 +104,10 @@ final class SerializerInternals {
      */
     static TypeSerializer<?>[] nested(TypeSerializer<?> serializer)
             throws ReflectiveOperationException {
+        Optional<TypeSerializer<?>> wrapped = ExpiringState.wrappedBy(serializer);
+        if (wrapped.isPresent()) {
+            return new TypeSerializer<?>[] {wrapped.get()};
+        }
         TypeSerializerSnapshot<?> snapshot = serializer.snapshotConfiguration();
         return snapshot instanceof CompositeTypeSerializerSnapshot
                 ? (TypeSerializer<?>[])
@@ -115,10 +121,13 @@ final class SerializerInternals {
      * @param nested as many as {@link #nested} returns, at least one
      * @throws ReflectiveOperationException if this version of Flink has no such method
      */
-    @SuppressWarnings("unchecked") // the snapshot makes serializers of its own type
+    @SuppressWarnings("unchecked") // the new serializer is for the same type
     static <T> TypeSerializer<T> withNested(
             TypeSerializer<T> serializer, TypeSerializer<?>[] nested)
             throws ReflectiveOperationException {
+        if (ExpiringState.wrappedBy(serializer).isPresent()) {
+            return (TypeSerializer<T>) nested[0];
+        }
         return (TypeSerializer<T>)
                 call(
                         serializer.snapshotConfiguration(),

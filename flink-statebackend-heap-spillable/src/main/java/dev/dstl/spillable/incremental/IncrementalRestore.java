@@ -34,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.AbstractIncrementalStateHandle;
@@ -127,7 +128,10 @@ public final class IncrementalRestore<K> {
             heapFormat.restore(
                     new KeyGroupsStateHandle(reader.offsets(), files.heapEntries),
                     openHeapEntries(files.heapEntries, reader.heapChecksums()),
-                    () -> restoreSpilled(reader, directory, files.local, partitions));
+                    keys -> {
+                        restoreSpilled(reader, directory, files.local, partitions);
+                        rewriteKeys(reader, keys);
+                    });
         } finally {
             cancelRegistry.unregisterCloseable(stream);
             IOUtils.closeQuietly(stream);
@@ -176,6 +180,17 @@ public final class IncrementalRestore<K> {
             }
         }
         reader.requireEnd();
+    }
+
+    /** The next checkpoint refers to no partition that was rewritten. */
+    private void rewriteKeys(DirectoryReader reader, TypeSerializerSnapshot<K> written)
+            throws IOException {
+        for (DirectoryMap map : reader.maps()) {
+            if (keyGroupRange.contains(map.keyGroup)) {
+                StateTable<K, ?, ?> table = states.table(map.stateName);
+                table.rewriteKeys(map.keyGroup, written);
+            }
+        }
     }
 
     private PartitionedMap place(

@@ -29,6 +29,7 @@ import java.util.Map;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.java.tuple.Tuple2;
@@ -110,17 +111,18 @@ public final class HeapFormatRestore<K> {
                                     handle.getClass().getName()));
                 }
                 KeyGroupsStateHandle keyGroups = (KeyGroupsStateHandle) handle;
-                restore(keyGroups, keyGroups.openInputStream(), () -> {});
+                restore(keyGroups, keyGroups.openInputStream(), keys -> {});
             }
         }
     }
 
     /** Is called when the states of a handle are registered and none of its entries is read. */
-    public interface RegisteredStates {
+    public interface RegisteredStates<K> {
         /**
+         * @param keys describes the serializer that has written the keys
          * @throws Exception ends the restore
          */
-        void registered() throws Exception;
+        void registered(TypeSerializerSnapshot<K> keys) throws Exception;
     }
 
     /**
@@ -131,7 +133,7 @@ public final class HeapFormatRestore<K> {
      * @throws Exception as the other {@code restore}, and if {@code then} does
      */
     public void restore(
-            KeyGroupsStateHandle handle, FSDataInputStream stream, RegisteredStates then)
+            KeyGroupsStateHandle handle, FSDataInputStream stream, RegisteredStates<K> then)
             throws Exception {
         cancelRegistry.registerCloseable(stream);
         try {
@@ -153,7 +155,7 @@ public final class HeapFormatRestore<K> {
             for (StateMetaInfoSnapshot metaInfo : restored) {
                 states.addRestored(metaInfo, keySerializerProvider.currentSchemaSerializer());
             }
-            then.registered();
+            then.registered(header.getKeySerializerSnapshot());
             StreamCompressionDecorator compression =
                     header.isUsingKeyGroupCompression()
                             ? SnappyStreamCompressionDecorator.INSTANCE

@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.table;
 
+import dev.dstl.spillable.layout.KeyForm;
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.layout.SpilledLayouts;
 import dev.dstl.spillable.overlay.SpillSpace;
@@ -26,6 +27,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
@@ -175,7 +177,8 @@ public final class StateTable<K, N, S> {
     /**
      * Takes over serializers registered anew.
      *
-     * @param migrated whether they write other bytes; what is spilled is rewritten then
+     * @param migrated whether what is spilled cannot be read, or not be found, with them; it is
+     *     rewritten then
      * @throws java.io.UncheckedIOException if an entry cannot be rewritten
      */
     public void setMetaInfo(
@@ -184,6 +187,26 @@ public final class StateTable<K, N, S> {
         SpilledLayout<K, N, S> newLayout = newLayout();
         boolean rewrite = migrated || groups.layout().getClass() != newLayout.getClass();
         groups.setLayout(newLayout, stateSerializer(), rewrite, space);
+    }
+
+    /**
+     * Rewrites what is spilled of a key group if its keys may have other bytes than now.
+     *
+     * @param written describes the serializer that has written them
+     * @throws IOException if an entry cannot be rewritten
+     */
+    public void rewriteKeys(int keyGroup, TypeSerializerSnapshot<K> written) throws IOException {
+        if (KeyForm.differs(written, keySerializer.snapshotConfiguration())) {
+            groups.group(keyGroup)
+                    .reencode(
+                            space.open(),
+                            SpilledLayouts.of(
+                                    metaInfo.getStateType(),
+                                    written.restoreSerializer(),
+                                    namespaceSerializer(),
+                                    stateSerializer()),
+                            groups.layout());
+        }
     }
 
     /** Serializer of whole states, as last registered. */

@@ -20,6 +20,7 @@ import dev.dstl.spillable.RandomlyPlacedBackendFactory;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateChangelogOptions;
@@ -55,6 +56,12 @@ enum Backend {
     /** Short enough for several materializations within a test. */
     private static final Duration MATERIALIZATION_INTERVAL = Duration.ofMillis(700);
 
+    /**
+     * A notification that comes late can make Flink's RocksDB name files that the JobManager has
+     * deleted. It then drops the acknowledgement, and the checkpoint waits for its timeout.
+     */
+    private static final Duration TIMEOUT_OF_FLINK_ALONE = Duration.ofSeconds(20);
+
     private final String delegate;
     private final boolean changelog;
 
@@ -84,5 +91,11 @@ enum Backend {
                     MATERIALIZATION_INTERVAL);
         }
         job.setString("state.backend.rocksdb.timer-service.factory", "ROCKSDB");
+        if (isFlinksAlone(job)) {
+            job.set(CheckpointingOptions.CHECKPOINTING_TIMEOUT, TIMEOUT_OF_FLINK_ALONE);
+        } else if (TIMEOUT_OF_FLINK_ALONE.equals(
+                job.get(CheckpointingOptions.CHECKPOINTING_TIMEOUT))) {
+            job.removeConfig(CheckpointingOptions.CHECKPOINTING_TIMEOUT);
+        }
     }
 }

@@ -237,8 +237,7 @@ public final class SpillableKeyedStateBackend<K> extends TrackingKeyedStateBacke
                 allowFutureMetadataUpdates ? metaInfo.withSerializerUpgradesAllowed() : metaInfo,
                 stateCompatibility.isCompatibleAfterMigration()
                         || KeyForm.differs(
-                                previousNamespaceSerializer.snapshotConfiguration(),
-                                metaInfo.getNamespaceSerializer().snapshotConfiguration())
+                                previousNamespaceSerializer, metaInfo.getNamespaceSerializer())
                         || KeyForm.ofUserKeysDiffers(
                                 previousStateSerializer, metaInfo.getStateSerializer()));
     }

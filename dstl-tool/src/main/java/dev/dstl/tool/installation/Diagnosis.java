@@ -17,6 +17,7 @@
 package dev.dstl.tool.installation;
 
 import static org.apache.flink.configuration.CheckpointingOptions.ALIGNED_CHECKPOINT_TIMEOUT;
+import static org.apache.flink.configuration.CheckpointingOptions.CHECKPOINTING_CONSISTENCY_MODE;
 import static org.apache.flink.configuration.CheckpointingOptions.CHECKPOINTS_DIRECTORY;
 import static org.apache.flink.configuration.CheckpointingOptions.ENABLE_UNALIGNED;
 import static org.apache.flink.configuration.CheckpointingOptions.FILE_MERGING_ENABLED;
@@ -45,6 +46,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.core.execution.CheckpointingMode;
 
 /** Finds problems of DSTL in a Flink installation, from its files. */
 public final class Diagnosis implements Report {
@@ -252,6 +254,8 @@ public final class Diagnosis implements Report {
 
     private void alignment() {
         if (LINES_THAT_LOSE_SPLITS.contains(line())
+                && configuration.get(CHECKPOINTING_CONSISTENCY_MODE)
+                        == CheckpointingMode.EXACTLY_ONCE
                 && configuration.get(ENABLE_UNALIGNED)
                 && configuration.get(ALIGNED_CHECKPOINT_TIMEOUT).isZero()) {
             notes.add(

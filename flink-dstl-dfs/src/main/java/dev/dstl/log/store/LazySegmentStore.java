@@ -274,7 +274,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         try {
             opener = threads.newThread(() -> open(result));
             opener.start();
-        } catch (OutOfMemoryError noThread) {
+        } catch (Throwable noThread) {
             // The next request tries again.
             result.completeExceptionally(noThread);
         }

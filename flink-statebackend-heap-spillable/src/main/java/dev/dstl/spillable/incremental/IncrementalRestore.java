@@ -34,7 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import javax.annotation.Nullable;
-import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.AbstractIncrementalStateHandle;
@@ -130,7 +130,10 @@ public final class IncrementalRestore<K> {
                     openHeapEntries(files.heapEntries, reader.heapChecksums()),
                     keys -> {
                         restoreSpilled(reader, directory, files.local, partitions);
-                        rewriteKeys(reader, keys);
+                        TypeSerializer<K> written = keys.restoreSerializer();
+                        if (writesKeysUnlike(written)) {
+                            rewriteKeys(reader, written);
+                        }
                     });
         } finally {
             cancelRegistry.unregisterCloseable(stream);
@@ -183,14 +186,24 @@ public final class IncrementalRestore<K> {
     }
 
     /** The next checkpoint refers to no partition that was rewritten. */
-    private void rewriteKeys(DirectoryReader reader, TypeSerializerSnapshot<K> written)
-            throws IOException {
+    private void rewriteKeys(DirectoryReader reader, TypeSerializer<K> written) throws IOException {
         for (DirectoryMap map : reader.maps()) {
             if (keyGroupRange.contains(map.keyGroup)) {
                 StateTable<K, ?, ?> table = states.table(map.stateName);
+                if (cancelRegistry.isClosed()) {
+                    throw new IOException("The task was cancelled while it rewrote " + map);
+                }
                 table.rewriteKeys(map.keyGroup, written);
             }
         }
+    }
+
+    /** All states have the backend's serializer of keys. */
+    private boolean writesKeysUnlike(TypeSerializer<K> written) {
+        return states.tables().stream()
+                .findFirst()
+                .map(table -> table.writesKeysUnlike(written))
+                .orElse(false);
     }
 
     private PartitionedMap place(

@@ -34,9 +34,9 @@ public final class KeyForm {
     private KeyForm() {}
 
     /** Whether two serializers of keys or namespaces may write the same with other bytes. */
-    public static boolean differs(
-            TypeSerializerSnapshot<?> written, TypeSerializerSnapshot<?> registered) {
-        return !Arrays.equals(bytes(written), bytes(registered));
+    public static boolean differs(TypeSerializer<?> written, TypeSerializer<?> registered) {
+        return !Arrays.equals(
+                bytes(written.snapshotConfiguration()), bytes(registered.snapshotConfiguration()));
     }
 
     /** Whether the user keys of two serializers of maps may have other bytes. */
@@ -45,10 +45,8 @@ public final class KeyForm {
         return written instanceof MapSerializer
                 && registered instanceof MapSerializer
                 && differs(
-                        ((MapSerializer<?, ?>) written).getKeySerializer().snapshotConfiguration(),
-                        ((MapSerializer<?, ?>) registered)
-                                .getKeySerializer()
-                                .snapshotConfiguration());
+                        ((MapSerializer<?, ?>) written).getKeySerializer(),
+                        ((MapSerializer<?, ?>) registered).getKeySerializer());
     }
 
     private static byte[] bytes(TypeSerializerSnapshot<?> snapshot) {

@@ -72,6 +72,9 @@ public final class SpillScheduler implements StateMover, SpillMember {
     /** Whether another thread selects keys, as in PyFlink, which the task thread must not meet. */
     private volatile boolean usedElsewhere;
 
+    /** Whether the task thread moves state in a mail. */
+    private volatile boolean moving;
+
     private final AtomicBoolean mailSent = new AtomicBoolean();
     private final AtomicBoolean opening = new AtomicBoolean();
 
@@ -122,6 +125,10 @@ public final class SpillScheduler implements StateMover, SpillMember {
     public void keySelected() {
         if (Thread.currentThread() != taskThread && !usedElsewhere) {
             usedElsewhere = true;
+            while (moving) {
+                // For a slice at most; from now on mails move nothing.
+                Thread.onSpinWait();
+            }
         }
         if (--keysUntilReport <= 0) {
             keysUntilReport = KEYS_PER_REPORT;
@@ -373,9 +380,22 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private void onMail() {
         mailSent.set(false);
         // A mailbox without a thread of its own, as in test harnesses, runs mails on the sender's.
-        if (request.isOpen() && Thread.currentThread() == taskThread && !usedElsewhere) {
-            workIfDue();
+        if (request.isOpen() && Thread.currentThread() == taskThread && move()) {
             sendMail();
+        }
+    }
+
+    /** Returns false if another thread uses the state. */
+    private boolean move() {
+        moving = true;
+        try {
+            if (usedElsewhere) {
+                return false;
+            }
+            workIfDue();
+            return true;
+        } finally {
+            moving = false;
         }
     }
 

@@ -27,7 +27,6 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
@@ -189,24 +188,27 @@ public final class StateTable<K, N, S> {
         groups.setLayout(newLayout, stateSerializer(), rewrite, space);
     }
 
+    /** Whether spilled keys that a serializer has written have to be rewritten. */
+    public boolean writesKeysUnlike(TypeSerializer<K> written) {
+        return KeyForm.differs(written, keySerializer);
+    }
+
     /**
-     * Rewrites what is spilled of a key group if its keys may have other bytes than now.
+     * Rewrites what is spilled of a key group.
      *
-     * @param written describes the serializer that has written them
+     * @param written serializer that has written its keys
      * @throws IOException if an entry cannot be rewritten
      */
-    public void rewriteKeys(int keyGroup, TypeSerializerSnapshot<K> written) throws IOException {
-        if (KeyForm.differs(written, keySerializer.snapshotConfiguration())) {
-            groups.group(keyGroup)
-                    .reencode(
-                            space.open(),
-                            SpilledLayouts.of(
-                                    metaInfo.getStateType(),
-                                    written.restoreSerializer(),
-                                    namespaceSerializer(),
-                                    stateSerializer()),
-                            groups.layout());
-        }
+    public void rewriteKeys(int keyGroup, TypeSerializer<K> written) throws IOException {
+        groups.group(keyGroup)
+                .reencode(
+                        space.open(),
+                        SpilledLayouts.of(
+                                metaInfo.getStateType(),
+                                written,
+                                namespaceSerializer(),
+                                stateSerializer()),
+                        groups.layout());
     }
 
     /** Serializer of whole states, as last registered. */

@@ -122,18 +122,12 @@ public final class Checkpointer<K> {
 
     private CheckpointFuture take(long checkpointId, SnapshotType.SharingFilesStrategy sharing)
             throws Exception {
-        if (sharing == SnapshotType.SharingFilesStrategy.FORWARD_BACKWARD) {
-            return bases.fullSnapshotNeeded() ? takeFull(checkpointId) : takeLog(checkpointId);
-        }
         // a base that no completed checkpoint contains is as independent as a new one
-        if (bases.isNewAndFull()) {
-            return takeLog(checkpointId);
-        }
-        return takeFull(checkpointId);
-    }
-
-    private boolean isFullSnapshotUploading() {
-        return uploading != null && bases.isUsable(uploading.id());
+        boolean baseWillDo =
+                sharing == SnapshotType.SharingFilesStrategy.FORWARD_BACKWARD
+                        ? !bases.fullSnapshotNeeded()
+                        : bases.isNewAndFull();
+        return baseWillDo ? takeLog(checkpointId) : takeFull(checkpointId);
     }
 
     private CheckpointFuture takeLog(long checkpointId) throws IOException {
@@ -176,7 +170,7 @@ public final class Checkpointer<K> {
 
     /** Joins the full snapshot that is being uploaded, or starts one. */
     private CheckpointFuture takeFull(long checkpointId) throws Exception {
-        if (isFullSnapshotUploading()) {
+        if (uploading != null && bases.isUsable(uploading.id())) {
             Optional<BaseReference> joined = uploading.tryJoin();
             if (joined.isPresent()) {
                 return takeFull(checkpointId, uploading, joined.get());

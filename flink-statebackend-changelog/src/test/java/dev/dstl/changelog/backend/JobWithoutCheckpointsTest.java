@@ -21,14 +21,11 @@ import static org.awaitility.Awaitility.await;
 
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.fixture.FakeJobManager;
-import dev.dstl.changelog.fixture.VersionedStringSerializer;
 import dev.dstl.log.DstlStorage;
 import dev.dstl.log.testing.FileTree;
 import java.nio.file.Path;
 import java.util.List;
 import org.apache.flink.api.common.JobID;
-import org.apache.flink.api.common.state.ValueState;
-import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.state.TestTaskStateManager;
@@ -52,7 +49,7 @@ class JobWithoutCheckpointsTest {
         FakeJobManager jobManager = new FakeJobManager();
         if (full) {
             try (TestTask task = start(jobManager)) {
-                versioned(task, 1).update("before");
+                task.versioned(1, 1).update("before");
                 task.checkpoint(1);
             }
         }
@@ -60,7 +57,7 @@ class JobWithoutCheckpointsTest {
         try (TestTask task = start(jobManager)) {
             if (full) {
                 // A migration makes the next checkpoint a full one.
-                assertThat(versioned(task, 2).value()).isEqualTo("before");
+                assertThat(task.versioned(1, 2).value()).isEqualTo("before");
             }
             for (int round = 0; round < 3; round++) {
                 task.value(1).update("one");
@@ -80,11 +77,6 @@ class JobWithoutCheckpointsTest {
         try (TestTask task = start(jobManager)) {
             assertThat(task.values(4)).containsExactly(null, "one", "two", "three");
         }
-    }
-
-    private static ValueState<String> versioned(TestTask task, int version) throws Exception {
-        return task.state(
-                1, new ValueStateDescriptor<>("versioned", new VersionedStringSerializer(version)));
     }
 
     private TestTask start(FakeJobManager jobManager) throws Exception {

@@ -129,18 +129,18 @@ class OverlappingCheckpointsTest {
         FakeJobManager jobManager = new FakeJobManager();
         String large = "x".repeat(60_000);
         try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
-            versioned(task, 0, 1).update(large);
+            task.versioned(0, 1).update(large);
             task.checkpoint(1);
         }
         try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
             // A migration makes the next checkpoint a full one.
-            versioned(task, 1, 2).update("one");
+            task.versioned(1, 2).update("one");
             assertThat(task.beginMaterialization()).isTrue();
             CommonTestUtils.waitUntilCondition(() -> task.mailbox.size() > 0);
-            versioned(task, 2, 2).update("two");
+            task.versioned(2, 2).update("two");
             RunnableFuture<SnapshotResult<KeyedStateHandle>> first = task.trigger(2, ANY);
             task.mailbox.runNext();
-            versioned(task, 3, 2).update("three");
+            task.versioned(3, 2).update("three");
             RunnableFuture<SnapshotResult<KeyedStateHandle>> second = task.trigger(3, ANY);
             long base = acknowledge(task, 2, first);
             task.complete(2);
@@ -149,18 +149,11 @@ class OverlappingCheckpointsTest {
             task.checkpoint(4);
         }
         try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
-            assertThat(versioned(task, 0, 2).value()).isEqualTo(large);
-            assertThat(versioned(task, 1, 2).value()).isEqualTo("one");
-            assertThat(versioned(task, 2, 2).value()).isEqualTo("two");
-            assertThat(versioned(task, 3, 2).value()).isEqualTo("three");
+            assertThat(task.versioned(0, 2).value()).isEqualTo(large);
+            assertThat(task.versioned(1, 2).value()).isEqualTo("one");
+            assertThat(task.versioned(2, 2).value()).isEqualTo("two");
+            assertThat(task.versioned(3, 2).value()).isEqualTo("three");
         }
-    }
-
-    private static ValueState<String> versioned(TestTask task, int key, int version)
-            throws Exception {
-        return task.state(
-                key,
-                new ValueStateDescriptor<>("versioned", new VersionedStringSerializer(version)));
     }
 
     /** Flink's JobManager fails if a late acknowledgement has a placeholder for such a file. */

@@ -22,6 +22,7 @@ import dev.dstl.changelog.fixture.BuiltInChangelog;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import dev.dstl.changelog.fixture.ManualMailbox;
 import dev.dstl.changelog.fixture.RecordedMetrics;
+import dev.dstl.changelog.fixture.VersionedStringSerializer;
 import dev.dstl.changelog.metrics.MaterializationMetrics;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -268,6 +269,13 @@ final class TestTask implements AutoCloseable {
 
     ValueState<String> value(int key) throws Exception {
         return state(key, VALUE);
+    }
+
+    /** The state of a value whose serializer migrates what lower versions have written. */
+    ValueState<String> versioned(int key, int version) throws Exception {
+        return state(
+                key,
+                new ValueStateDescriptor<>("versioned", new VersionedStringSerializer(version)));
     }
 
     MapState<String, String> map(int key) throws Exception {

@@ -81,8 +81,12 @@ public final class StateTable<K, N, S> {
     }
 
     private SpilledLayout<K, N, S> newLayout() {
+        return newLayout(keySerializer);
+    }
+
+    private SpilledLayout<K, N, S> newLayout(TypeSerializer<K> keys) {
         return SpilledLayouts.of(
-                metaInfo.getStateType(), keySerializer, namespaceSerializer(), stateSerializer());
+                metaInfo.getStateType(), keys, namespaceSerializer(), stateSerializer());
     }
 
     /** The entry of the current key; always the same object. */
@@ -200,15 +204,7 @@ public final class StateTable<K, N, S> {
      * @throws IOException if an entry cannot be rewritten
      */
     public void rewriteKeys(int keyGroup, TypeSerializer<K> written) throws IOException {
-        groups.group(keyGroup)
-                .reencode(
-                        space.open(),
-                        SpilledLayouts.of(
-                                metaInfo.getStateType(),
-                                written,
-                                namespaceSerializer(),
-                                stateSerializer()),
-                        groups.layout());
+        groups.group(keyGroup).reencode(space.open(), newLayout(written), groups.layout());
     }
 
     /** Serializer of whole states, as last registered. */

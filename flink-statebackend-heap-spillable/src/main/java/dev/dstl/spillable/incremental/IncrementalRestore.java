@@ -21,9 +21,11 @@ import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.partition.KeyHash;
 import dev.dstl.spillable.restore.HeapFormatRestore;
+import dev.dstl.spillable.restore.SnapshotStates;
 import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
 import dev.dstl.spillable.table.TablePlacement;
+import dev.dstl.spillable.table.WrittenState;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -34,7 +36,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import javax.annotation.Nullable;
-import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.AbstractIncrementalStateHandle;
@@ -43,6 +44,7 @@ import org.apache.flink.runtime.state.KeyGroupsStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
+import org.apache.flink.util.StateMigrationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -128,12 +130,9 @@ public final class IncrementalRestore<K> {
             heapFormat.restore(
                     new KeyGroupsStateHandle(reader.offsets(), files.heapEntries),
                     openHeapEntries(files.heapEntries, reader.heapChecksums()),
-                    keys -> {
+                    written -> {
                         restoreSpilled(reader, directory, files.local, partitions);
-                        TypeSerializer<K> written = keys.restoreSerializer();
-                        if (writesKeysUnlike(written)) {
-                            rewriteKeys(reader, written);
-                        }
+                        rewriteOthers(reader, written);
                     });
         } finally {
             cancelRegistry.unregisterCloseable(stream);
@@ -185,25 +184,31 @@ public final class IncrementalRestore<K> {
         reader.requireEnd();
     }
 
-    /** The next checkpoint refers to no partition that was rewritten. */
-    private void rewriteKeys(DirectoryReader reader, TypeSerializer<K> written) throws IOException {
+    /**
+     * Rewrites what other serializers have written than those of the table. The next checkpoint
+     * refers to no partition that was rewritten.
+     */
+    private void rewriteOthers(DirectoryReader reader, SnapshotStates<K> written)
+            throws IOException, StateMigrationException {
+        Map<String, Boolean> others = new HashMap<>();
         for (DirectoryMap map : reader.maps()) {
             if (keyGroupRange.contains(map.keyGroup)) {
-                StateTable<K, ?, ?> table = states.table(map.stateName);
-                if (cancelRegistry.isClosed()) {
-                    throw new IOException("The task was cancelled while it rewrote " + map);
-                }
-                table.rewriteKeys(map.keyGroup, written);
+                rewriteOther(map, written.state(map.stateName), others);
             }
         }
     }
 
-    /** All states have the backend's serializer of keys. */
-    private boolean writesKeysUnlike(TypeSerializer<K> written) {
-        return states.tables().stream()
-                .findFirst()
-                .map(table -> table.writesKeysUnlike(written))
-                .orElse(false);
+    private <N, S> void rewriteOther(
+            DirectoryMap map, WrittenState<K, N, S> written, Map<String, Boolean> others)
+            throws IOException, StateMigrationException {
+        StateTable<K, N, S> table = states.table(map.stateName);
+        if (others.computeIfAbsent(map.stateName, name -> table.writesUnlike(written))) {
+            if (cancelRegistry.isClosed()) {
+                throw new IOException("The task was cancelled while it rewrote " + map);
+            }
+            written.requireOneVersion();
+            table.rewrite(map.keyGroup, written);
+        }
     }
 
     private PartitionedMap place(

@@ -25,18 +25,37 @@ import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
- * Tells whether spilled entries, which are found by the bytes of their keys, have to be rewritten
- * for another serializer. A compatible serializer reads them, but may write other bytes: Kryo and
- * POJO serializers write the number of a class once it is registered, and its name before.
+ * Tells whether spilled entries have to be rewritten for another serializer. They are found by the
+ * bytes of their keys, and a compatible serializer reads those but may write others: Kryo and POJO
+ * serializers write the number of a class once it is registered, and its name before.
  */
 public final class KeyForm {
 
     private KeyForm() {}
 
-    /** Whether two serializers of keys or namespaces may write the same with other bytes. */
+    /** Whether two serializers may write the same with other bytes. */
     public static boolean differs(TypeSerializer<?> written, TypeSerializer<?> registered) {
-        return !Arrays.equals(
-                bytes(written.snapshotConfiguration()), bytes(registered.snapshotConfiguration()));
+        return differs(written.snapshotConfiguration(), registered.snapshotConfiguration());
+    }
+
+    /** Whether a serializer may write other bytes than the one that a snapshot describes. */
+    public static boolean differs(TypeSerializerSnapshot<?> written, TypeSerializer<?> registered) {
+        return differs(written, registered.snapshotConfiguration());
+    }
+
+    /**
+     * Whether the serializers that snapshots describe may write the same with other bytes; also if
+     * {@code written}, which was read, cannot be written again to be compared.
+     */
+    public static boolean differs(
+            TypeSerializerSnapshot<?> written, TypeSerializerSnapshot<?> other) {
+        byte[] before;
+        try {
+            before = bytes(written);
+        } catch (RuntimeException cannotBeWrittenAgain) {
+            return true;
+        }
+        return !Arrays.equals(before, bytes(other));
     }
 
     /** Whether the user keys of two serializers of maps may have other bytes. */

@@ -19,8 +19,10 @@ package dev.dstl.spillable.restore;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
+import dev.dstl.spillable.table.WrittenState;
 import java.io.IOException;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -31,16 +33,13 @@ import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.ListDelimitedSerializer;
-import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.StateSerializerProvider;
-import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
-import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
-import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.runtime.state.restore.FullSnapshotRestoreOperation;
 import org.apache.flink.runtime.state.restore.KeyGroup;
 import org.apache.flink.runtime.state.restore.KeyGroupEntry;
 import org.apache.flink.runtime.state.restore.SavepointRestoreResult;
 import org.apache.flink.runtime.state.restore.ThrowingIterator;
+import org.apache.flink.util.StateMigrationException;
 
 /**
  * Reads canonical savepoints, which any backend may have written. Runs on the task thread; a handle
@@ -49,7 +48,7 @@ import org.apache.flink.runtime.state.restore.ThrowingIterator;
 public final class CanonicalRestore<K> {
 
     private final StateRegistry<K> states;
-    private final StateSerializerProvider<K> keySerializerProvider;
+    private final SnapshotKeys<K> keys;
     private final KeyGroupRange keyGroupRange;
     private final int keyGroupPrefixBytes;
     private final ClassLoader userClassLoader;
@@ -61,7 +60,7 @@ public final class CanonicalRestore<K> {
 
     /**
      * @param states takes what is read; filled in part if a restore fails
-     * @param keySerializerProvider checks the snapshot's key serializer
+     * @param keySerializerProvider checks the key serializers of the handles
      * @param mover asked before each entry whether it fits on the heap, told after each key group
      */
     public CanonicalRestore(
@@ -72,7 +71,7 @@ public final class CanonicalRestore<K> {
             ClassLoader userClassLoader,
             StateMover mover) {
         this.states = states;
-        this.keySerializerProvider = keySerializerProvider;
+        this.keys = new SnapshotKeys<>(keySerializerProvider);
         this.keyGroupRange = keyGroupRange;
         this.keyGroupPrefixBytes =
                 CompositeKeySerializationUtils.computeRequiredBytesInKeyGroupPrefix(
@@ -88,28 +87,37 @@ public final class CanonicalRestore<K> {
      * @throws Exception if a handle cannot be read or its key serializer is incompatible
      */
     public void restore(Collection<KeyedStateHandle> handles) throws Exception {
-        FullSnapshotRestoreOperation<K> operation =
-                new FullSnapshotRestoreOperation<>(
-                        keyGroupRange, userClassLoader, handles, keySerializerProvider);
-        try (ThrowingIterator<SavepointRestoreResult> savepoints = operation.restore()) {
-            while (savepoints.hasNext()) {
-                restore(savepoints.next());
+        for (KeyedStateHandle handle : handles) {
+            StateSerializerProvider<K> written = keys.next();
+            FullSnapshotRestoreOperation<K> operation =
+                    new FullSnapshotRestoreOperation<>(
+                            keyGroupRange,
+                            userClassLoader,
+                            Collections.singletonList(handle),
+                            written);
+            try (ThrowingIterator<SavepointRestoreResult> savepoints = operation.restore()) {
+                while (savepoints.hasNext()) {
+                    restore(savepoints.next(), written);
+                }
             }
         }
     }
 
-    private void restore(SavepointRestoreResult savepoint) throws Exception {
-        List<StateMetaInfoSnapshot> metaInfos = savepoint.getStateMetaInfoSnapshots();
-        for (StateMetaInfoSnapshot metaInfo : metaInfos) {
-            states.addRestored(metaInfo, keySerializerProvider.currentSchemaSerializer());
-        }
+    private void restore(SavepointRestoreResult savepoint, StateSerializerProvider<K> writtenKeys)
+            throws Exception {
+        SnapshotStates<K> written =
+                new SnapshotStates<>(
+                        states,
+                        savepoint.getStateMetaInfoSnapshots(),
+                        writtenKeys.previousSchemaSerializer(),
+                        keys.current());
         try (ThrowingIterator<KeyGroup> keyGroups = savepoint.getRestoredKeyGroups()) {
             while (keyGroups.hasNext()) {
                 try (ThrowingIterator<KeyGroupEntry> entries =
                         keyGroups.next().getKeyGroupEntries()) {
                     while (entries.hasNext()) {
                         KeyGroupEntry entry = entries.next();
-                        restore(entry, metaInfos.get(entry.getKvStateId()));
+                        restore(entry, written);
                     }
                 }
                 mover.keyGroupRestored();
@@ -117,40 +125,34 @@ public final class CanonicalRestore<K> {
         }
     }
 
-    private void restore(KeyGroupEntry entry, StateMetaInfoSnapshot metaInfo) throws IOException {
+    private void restore(KeyGroupEntry entry, SnapshotStates<K> written)
+            throws IOException, StateMigrationException {
         keyIn.setBuffer(entry.getKey());
         valueIn.setBuffer(entry.getValue());
-        if (metaInfo.getBackendStateType()
-                == StateMetaInfoSnapshot.BackendStateType.PRIORITY_QUEUE) {
-            restoreTimer(metaInfo.getName());
+        WrittenState<K, ?, ?> state = written.state(entry.getKvStateId());
+        if (state == null) {
+            keyIn.skipBytesToRead(keyGroupPrefixBytes);
+            written.readTimer(entry.getKvStateId(), keyIn);
         } else {
-            restoreEntry(entry, states.table(metaInfo.getName()));
+            restoreEntry(entry, state);
         }
     }
 
-    @SuppressWarnings("unchecked") // elements of a queue have the type of its serializer
-    private void restoreTimer(String name) throws IOException {
-        HeapPriorityQueueSnapshotRestoreWrapper<HeapPriorityQueueElement> queue =
-                (HeapPriorityQueueSnapshotRestoreWrapper<HeapPriorityQueueElement>)
-                        states.queues().get(name);
-        keyIn.skipBytesToRead(keyGroupPrefixBytes);
-        queue.getPriorityQueue().add(queue.getMetaInfo().getElementSerializer().deserialize(keyIn));
-    }
-
     @SuppressWarnings("unchecked") // the kind of state decides the type of its serializer
-    private <N, S> void restoreEntry(KeyGroupEntry entry, StateTable<K, N, S> table)
-            throws IOException {
-        RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo = table.metaInfo();
-        TypeSerializer<K> keySerializer = keySerializerProvider.previousSchemaSerializer();
-        TypeSerializer<N> namespaceSerializer = metaInfo.getPreviousNamespaceSerializer();
-        TypeSerializer<S> stateSerializer = metaInfo.getPreviousStateSerializer();
+    private <N, S> void restoreEntry(KeyGroupEntry entry, WrittenState<K, N, S> written)
+            throws IOException, StateMigrationException {
+        written.requireOneVersion();
+        StateTable<K, N, S> table = states.table(written.name());
+        TypeSerializer<K> keySerializer = written.keySerializer();
+        TypeSerializer<N> namespaceSerializer = written.namespaceSerializer();
+        TypeSerializer<S> stateSerializer = written.stateSerializer();
         boolean ambiguous = keySerializer.getLength() < 0 && namespaceSerializer.getLength() < 0;
         int keyGroup = CompositeKeySerializationUtils.readKeyGroup(keyGroupPrefixBytes, keyIn);
         K key = CompositeKeySerializationUtils.readKey(keySerializer, keyIn, ambiguous);
         N namespace =
                 CompositeKeySerializationUtils.readNamespace(namespaceSerializer, keyIn, ambiguous);
         long bytes = (long) entry.getKey().length + entry.getValue().length;
-        switch (metaInfo.getStateType()) {
+        switch (written.type()) {
             case LIST:
                 List<Object> list =
                         listSerializer.deserializeList(

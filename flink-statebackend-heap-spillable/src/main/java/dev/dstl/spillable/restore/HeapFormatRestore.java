@@ -19,6 +19,7 @@ package dev.dstl.spillable.restore;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
+import dev.dstl.spillable.table.WrittenState;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
@@ -28,8 +29,6 @@ import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
-import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.java.tuple.Tuple2;
@@ -41,12 +40,10 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupsStateHandle;
 import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
 import org.apache.flink.runtime.state.KeyedStateHandle;
-import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.SnappyStreamCompressionDecorator;
 import org.apache.flink.runtime.state.StateSerializerProvider;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.UncompressedStreamCompressionDecorator;
-import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.StateMigrationException;
 
@@ -60,17 +57,16 @@ public final class HeapFormatRestore<K> {
     private static final int OLDEST_VERSION = 2;
 
     private final StateRegistry<K> states;
-    private final StateSerializerProvider<K> keySerializerProvider;
+    private final SnapshotKeys<K> keys;
     private final KeyGroupRange keyGroupRange;
     private final ClassLoader userClassLoader;
     private final CloseableRegistry cancelRegistry;
     private final StateMover mover;
     private final ElementRestore<K> elements;
-    private boolean keySerializerChecked;
 
     /**
      * @param states takes what is read; filled in part if a restore fails
-     * @param keySerializerProvider checks the snapshot's key serializer
+     * @param keySerializerProvider checks the key serializers of the handles
      * @param cancelRegistry closes the stream being read if the task is cancelled
      * @param mover asked before each entry whether it fits on the heap, told after each key group
      */
@@ -82,7 +78,7 @@ public final class HeapFormatRestore<K> {
             CloseableRegistry cancelRegistry,
             StateMover mover) {
         this.states = states;
-        this.keySerializerProvider = keySerializerProvider;
+        this.keys = new SnapshotKeys<>(keySerializerProvider);
         this.keyGroupRange = keyGroupRange;
         this.userClassLoader = userClassLoader;
         this.cancelRegistry = cancelRegistry;
@@ -111,7 +107,7 @@ public final class HeapFormatRestore<K> {
                                     handle.getClass().getName()));
                 }
                 KeyGroupsStateHandle keyGroups = (KeyGroupsStateHandle) handle;
-                restore(keyGroups, keyGroups.openInputStream(), keys -> {});
+                restore(keyGroups, keyGroups.openInputStream(), written -> {});
             }
         }
     }
@@ -119,10 +115,10 @@ public final class HeapFormatRestore<K> {
     /** Is called when the states of a handle are registered and none of its entries is read. */
     public interface RegisteredStates<K> {
         /**
-         * @param keys describes the serializer that has written the keys
+         * @param written what the handle has, by serializers of its own
          * @throws Exception ends the restore
          */
-        void registered(TypeSerializerSnapshot<K> keys) throws Exception;
+        void registered(SnapshotStates<K> written) throws Exception;
     }
 
     /**
@@ -150,12 +146,14 @@ public final class HeapFormatRestore<K> {
                                         + " a savepoint there.",
                                 handle, header.getReadVersion(), OLDEST_VERSION));
             }
-            checkKeySerializer(header);
-            List<StateMetaInfoSnapshot> restored = header.getStateMetaInfoSnapshots();
-            for (StateMetaInfoSnapshot metaInfo : restored) {
-                states.addRestored(metaInfo, keySerializerProvider.currentSchemaSerializer());
-            }
-            then.registered(header.getKeySerializerSnapshot());
+            TypeSerializer<K> keySerializer = keys.next(header.getKeySerializerSnapshot());
+            SnapshotStates<K> written =
+                    new SnapshotStates<>(
+                            states,
+                            header.getStateMetaInfoSnapshots(),
+                            keySerializer,
+                            keys.current());
+            then.registered(written);
             StreamCompressionDecorator compression =
                     header.isUsingKeyGroupCompression()
                             ? SnappyStreamCompressionDecorator.INSTANCE
@@ -166,7 +164,7 @@ public final class HeapFormatRestore<K> {
                         stream.seek(group.f1);
                         input.restart(group.f1);
                     }
-                    readKeyGroup(handle, group, in, input, compression, restored, header);
+                    readKeyGroup(handle, group, in, input, compression, written);
                     mover.keyGroupRestored();
                 }
             }
@@ -177,47 +175,27 @@ public final class HeapFormatRestore<K> {
         }
     }
 
-    private void checkKeySerializer(KeyedBackendSerializationProxy<K> header)
-            throws StateMigrationException {
-        if (keySerializerChecked) {
-            return;
-        }
-        TypeSerializer<K> current = keySerializerProvider.currentSchemaSerializer();
-        TypeSerializerSchemaCompatibility<K> compatibility =
-                keySerializerProvider.setPreviousSerializerSnapshotForRestoredState(
-                        header.getKeySerializerSnapshot());
-        if (compatibility.isCompatibleAfterMigration() || compatibility.isIncompatible()) {
-            throw new StateMigrationException(
-                    String.format(
-                            "The new key serializer (%s) must be compatible with the previous key"
-                                    + " serializer (%s); keys cannot be migrated. Keep the key type.",
-                            current, keySerializerProvider.previousSchemaSerializer()));
-        }
-        keySerializerChecked = true;
-    }
-
     private void readKeyGroup(
             KeyGroupsStateHandle handle,
             Tuple2<Integer, Long> group,
             DataInputView in,
             SnapshotInput input,
             StreamCompressionDecorator compression,
-            List<StateMetaInfoSnapshot> restored,
-            KeyedBackendSerializationProxy<K> header)
-            throws IOException {
-        int written = in.readInt();
-        if (written != group.f0) {
+            SnapshotStates<K> written)
+            throws IOException, StateMigrationException {
+        int found = in.readInt();
+        if (found != group.f0) {
             throw new IOException(
                     String.format(
                             "%s is corrupt: expected key group %d at offset %d, found %d.",
-                            handle, group.f0, group.f1, written));
+                            handle, group.f0, group.f1, found));
         }
         if (compression == UncompressedStreamCompressionDecorator.INSTANCE) {
-            readStates(handle, group, input, restored, header);
+            readStates(handle, group, input, written);
             return;
         }
         try (InputStream decompressed = compression.decorateWithCompression(input)) {
-            readStates(handle, group, new SnapshotInput(decompressed, 0), restored, header);
+            readStates(handle, group, new SnapshotInput(decompressed, 0), written);
         }
     }
 
@@ -225,47 +203,53 @@ public final class HeapFormatRestore<K> {
             KeyGroupsStateHandle handle,
             Tuple2<Integer, Long> group,
             SnapshotInput input,
-            List<StateMetaInfoSnapshot> restored,
-            KeyedBackendSerializationProxy<K> header)
-            throws IOException {
+            SnapshotStates<K> written)
+            throws IOException, StateMigrationException {
         DataInputView in = new DataInputViewStreamWrapper(input);
-        for (int i = 0; i < restored.size(); i++) {
+        for (int i = 0; i < written.count(); i++) {
             int stateId = in.readShort();
-            if (stateId < 0 || stateId >= restored.size()) {
+            if (stateId < 0 || stateId >= written.count()) {
                 throw new IOException(
                         String.format(
                                 "%s is corrupt: key group %d at offset %d names state %d, the"
                                         + " header lists %d states.",
-                                handle, group.f0, group.f1, stateId, restored.size()));
+                                handle, group.f0, group.f1, stateId, written.count()));
             }
-            StateMetaInfoSnapshot metaInfo = restored.get(stateId);
-            if (metaInfo.getBackendStateType()
-                    == StateMetaInfoSnapshot.BackendStateType.PRIORITY_QUEUE) {
-                states.queues()
-                        .get(metaInfo.getName())
-                        .keyGroupReader(header.getReadVersion())
-                        .readMappingsInKeyGroup(in, group.f0);
+            WrittenState<K, ?, ?> state = written.state(stateId);
+            if (state == null) {
+                readTimers(written, stateId, in);
             } else {
-                readTable(states.table(metaInfo.getName()), group.f0, in, input);
+                readTable(state, group.f0, in, input);
             }
+        }
+    }
+
+    private void readTimers(SnapshotStates<K> written, int stateId, DataInputView in)
+            throws IOException {
+        int timers = in.readInt();
+        for (int i = 0; i < timers; i++) {
+            written.readTimer(stateId, in);
         }
     }
 
     @SuppressWarnings("unchecked") // the kind of state decides the type of its serializer
     private <N, S> void readTable(
-            StateTable<K, N, S> table, int keyGroup, DataInputView in, SnapshotInput input)
-            throws IOException {
-        RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo = table.metaInfo();
-        TypeSerializer<K> keySerializer = keySerializerProvider.previousSchemaSerializer();
-        TypeSerializer<N> namespaceSerializer = metaInfo.getPreviousNamespaceSerializer();
-        TypeSerializer<S> stateSerializer = metaInfo.getPreviousStateSerializer();
+            WrittenState<K, N, S> written, int keyGroup, DataInputView in, SnapshotInput input)
+            throws IOException, StateMigrationException {
+        StateTable<K, N, S> table = states.table(written.name());
+        TypeSerializer<K> keySerializer = written.keySerializer();
+        TypeSerializer<N> namespaceSerializer = written.namespaceSerializer();
+        TypeSerializer<S> stateSerializer = written.stateSerializer();
         int entries = in.readInt();
+        if (entries > 0) {
+            written.requireOneVersion();
+        }
         for (int i = 0; i < entries; i++) {
             long start = input.position();
             N namespace = namespaceSerializer.deserialize(in);
             K key = keySerializer.deserialize(in);
             if (stateSerializer instanceof MapSerializer
-                    && metaInfo.getStateType() == StateDescriptor.Type.MAP) {
+                    && written.type() == StateDescriptor.Type.MAP) {
                 readMap(
                         (StateTable<K, N, Map<Object, Object>>) table,
                         (MapSerializer<Object, Object>) (TypeSerializer<?>) stateSerializer,
@@ -276,7 +260,7 @@ public final class HeapFormatRestore<K> {
                         input,
                         start);
             } else if (stateSerializer instanceof ListSerializer
-                    && metaInfo.getStateType() == StateDescriptor.Type.LIST) {
+                    && written.type() == StateDescriptor.Type.LIST) {
                 readList(
                         (StateTable<K, N, List<Object>>) table,
                         ((ListSerializer<Object>) (TypeSerializer<?>) stateSerializer)

@@ -19,6 +19,7 @@ package dev.dstl.spillable.table;
 import dev.dstl.spillable.overlay.SpillSpace;
 import java.io.IOException;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import javax.annotation.Nullable;
@@ -43,6 +44,7 @@ public final class StateRegistry<K> {
     private final HeapPriorityQueueSetFactory queueFactory;
     private final SpillSpace space;
     private final Map<String, StateTable<K, ?, ?>> tables = new LinkedHashMap<>();
+    private final Map<String, WrittenState<K, ?, ?>> restored = new HashMap<>();
     private final Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> queues =
             new LinkedHashMap<>();
 
@@ -97,29 +99,20 @@ public final class StateRegistry<K> {
         return queues;
     }
 
-    /**
-     * Makes sure that a state of a snapshot exists, with the snapshot's serializers if new.
-     *
-     * @throws IllegalStateException if it is neither keyed state nor a timer queue
-     */
-    public void addRestored(StateMetaInfoSnapshot snapshot, TypeSerializer<K> keySerializer) {
-        switch (snapshot.getBackendStateType()) {
-            case KEY_VALUE:
-                if (!tables.containsKey(snapshot.getName())) {
-                    addTable(new RegisteredKeyValueStateBackendMetaInfo<>(snapshot), keySerializer);
-                }
-                break;
-            case PRIORITY_QUEUE:
-                if (!queues.containsKey(snapshot.getName())) {
-                    queues.put(snapshot.getName(), newQueue(snapshot));
-                }
-                break;
-            default:
-                throw new IllegalStateException(
-                        String.format(
-                                "State '%s' of the snapshot is of type %s; a keyed backend restores"
-                                        + " only keyed state and timers.",
-                                snapshot.getName(), snapshot.getBackendStateType()));
+    /** Makes sure that a state of a snapshot exists, with the snapshot's serializers if new. */
+    public void addRestored(WrittenState<K, ?, ?> state, TypeSerializer<K> keySerializer) {
+        WrittenState<K, ?, ?> first = restored.putIfAbsent(state.name(), state);
+        if (first == null) {
+            addTable(state.registration(), keySerializer);
+        } else {
+            state.follows(first, tables.get(state.name()).stateSerializer());
+        }
+    }
+
+    /** Makes sure that a timer queue of a snapshot exists, with its serializer if new. */
+    public void addRestoredQueue(StateMetaInfoSnapshot snapshot) {
+        if (!queues.containsKey(snapshot.getName())) {
+            queues.put(snapshot.getName(), newQueue(snapshot));
         }
     }
 

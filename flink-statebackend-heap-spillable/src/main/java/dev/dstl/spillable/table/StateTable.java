@@ -16,7 +16,6 @@
 
 package dev.dstl.spillable.table;
 
-import dev.dstl.spillable.layout.KeyForm;
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.layout.SpilledLayouts;
 import dev.dstl.spillable.overlay.SpillSpace;
@@ -81,12 +80,8 @@ public final class StateTable<K, N, S> {
     }
 
     private SpilledLayout<K, N, S> newLayout() {
-        return newLayout(keySerializer);
-    }
-
-    private SpilledLayout<K, N, S> newLayout(TypeSerializer<K> keys) {
         return SpilledLayouts.of(
-                metaInfo.getStateType(), keys, namespaceSerializer(), stateSerializer());
+                metaInfo.getStateType(), keySerializer, namespaceSerializer(), stateSerializer());
     }
 
     /** The entry of the current key; always the same object. */
@@ -192,19 +187,19 @@ public final class StateTable<K, N, S> {
         groups.setLayout(newLayout, stateSerializer(), rewrite, space);
     }
 
-    /** Whether spilled keys that a serializer has written have to be rewritten. */
-    public boolean writesKeysUnlike(TypeSerializer<K> written) {
-        return KeyForm.differs(written, keySerializer);
+    /** Whether spilled entries of a snapshot have to be rewritten to be those of this table. */
+    public boolean writesUnlike(WrittenState<K, N, S> written) {
+        return written.isWrittenUnlike(keySerializer, namespaceSerializer(), stateSerializer());
     }
 
     /**
      * Rewrites what is spilled of a key group.
      *
-     * @param written serializer that has written its keys
+     * @param written as what a snapshot has written it
      * @throws IOException if an entry cannot be rewritten
      */
-    public void rewriteKeys(int keyGroup, TypeSerializer<K> written) throws IOException {
-        groups.group(keyGroup).reencode(space.open(), newLayout(written), groups.layout());
+    public void rewrite(int keyGroup, WrittenState<K, N, S> written) throws IOException {
+        groups.group(keyGroup).reencode(space.open(), written.newLayout(), groups.layout());
     }
 
     /** Serializer of whole states, as last registered. */

@@ -22,9 +22,11 @@ import dev.dstl.spillable.KeyedBackends;
 import dev.dstl.spillable.PlacedBackends;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -42,8 +44,12 @@ import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.VoidNamespace;
+import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compatible serializers that write keys with other bytes than before; all state is spilled. */
@@ -136,21 +142,93 @@ class KeyBytesTest {
                 write(backend, number, life);
             }
             assertThat(backend.numKeyValueStateEntries()).isEqualTo(3 * KEYS);
-            KeyedStateHandle handle = null;
-            for (int id = 1; id < 3; id++) {
-                var checkpoint =
-                        KeyedBackends.checkpoint(
-                                backend,
-                                10L * life + id,
-                                store.streams(),
-                                CheckpointType.CHECKPOINT);
-                checkpoint.run();
-                handle = checkpoint.get().getJobManagerOwnedSnapshot();
-                backend.notifyCheckpointComplete(10L * life + id);
-            }
-            handles = List.of(handle);
+            handles = List.of(checkpoint(backend, store, life));
             backend.dispose();
         }
+    }
+
+    /** Whether the job asks for its state at once, as it uses keys, or not at all for one life. */
+    private enum Asks {
+        AT_ONCE,
+        LATE,
+        IN_NEXT_LIFE
+    }
+
+    static Stream<Arguments> evolving() {
+        return Arrays.stream(Asks.values())
+                .flatMap(
+                        asks ->
+                                Stream.of(true, false)
+                                        .flatMap(
+                                                incremental ->
+                                                        Stream.of(
+                                                                Arguments.of(
+                                                                        asks, incremental, true),
+                                                                Arguments.of(
+                                                                        asks,
+                                                                        incremental,
+                                                                        false))));
+    }
+
+    @ParameterizedTest(name = "asks {0}, incremental: {1}, keys change: {2}")
+    @MethodSource("evolving")
+    void valuesWhoseSchemaHasChanged_areRead(Asks asks, boolean incremental, boolean keysChange)
+            throws Exception {
+        CheckpointStore store = new CheckpointStore(directory);
+        Collection<KeyedStateHandle> handles = Collections.emptyList();
+        for (int life = 0; life < 4; life++) {
+            int version = life < 1 ? 1 : 2;
+            EvolvingStringSerializer.latest = version;
+            TypeSerializer<String> values = new EvolvingStringSerializer(version);
+            boolean registered = keysChange && life > 0;
+            AbstractKeyedStateBackend<Holder> backend =
+                    KeyedBackends.create(
+                            PlacedBackends.spilled(
+                                    new Configuration()
+                                            .set(
+                                                    CheckpointingOptions.INCREMENTAL_CHECKPOINTS,
+                                                    incremental)),
+                            serializer(registered),
+                            KEY_GROUPS,
+                            new KeyGroupRange(0, KEY_GROUPS - 1),
+                            handles);
+            boolean asksForState = life != 1 || asks != Asks.IN_NEXT_LIFE;
+            if (life > 0 && asks == Asks.LATE) {
+                // What is on the heap is spilled.
+                backend.setCurrentKey(new Holder(0));
+                backend.setCurrentKey(new Holder(1));
+            }
+            for (int number = 0; asksForState && number < KEYS; number++) {
+                backend.setCurrentKey(new Holder(number));
+                ListState<String> list =
+                        backend.getPartitionedState(
+                                VoidNamespace.INSTANCE,
+                                VoidNamespaceSerializer.INSTANCE,
+                                new ListStateDescriptor<>("evolving", values));
+                if (life == 0) {
+                    list.update(List.of("a", "b" + number));
+                } else {
+                    assertThat(list.get()).containsExactly("a", "b" + number);
+                }
+            }
+            handles = List.of(checkpoint(backend, store, life));
+            backend.dispose();
+        }
+    }
+
+    private static KeyedStateHandle checkpoint(
+            AbstractKeyedStateBackend<Holder> backend, CheckpointStore store, int life)
+            throws Exception {
+        KeyedStateHandle handle = null;
+        for (int id = 10 * life + 1; id < 10 * life + 3; id++) {
+            var checkpoint =
+                    KeyedBackends.checkpoint(
+                            backend, id, store.streams(), CheckpointType.CHECKPOINT);
+            checkpoint.run();
+            handle = checkpoint.get().getJobManagerOwnedSnapshot();
+            backend.notifyCheckpointComplete(id);
+        }
+        return handle;
     }
 
     private static void write(AbstractKeyedStateBackend<Holder> backend, int number, int life)

@@ -17,13 +17,11 @@
 package dev.dstl.spillable.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.overlay.SpillSpace;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Collections;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
@@ -78,10 +76,11 @@ class StateRegistryTest {
 
     @Test
     void aRestoredState_isMadeOnce() {
-        StateMetaInfoSnapshot snapshot = value("state").snapshot();
-        states.addRestored(snapshot, IntSerializer.INSTANCE);
+        WrittenState<Integer, Long, String> written =
+                new WrittenState<>(value("state").snapshot(), IntSerializer.INSTANCE);
+        states.addRestored(written, IntSerializer.INSTANCE);
         StateTable<Integer, Long, String> table = states.table("state");
-        states.addRestored(snapshot, IntSerializer.INSTANCE);
+        states.addRestored(written, IntSerializer.INSTANCE);
 
         assertThat(table).isNotNull();
         assertThat(states.<Long, String>table("state")).isSameAs(table);
@@ -94,29 +93,13 @@ class StateRegistryTest {
                 new RegisteredPriorityQueueStateBackendMetaInfo<>(
                                 "timers", StringSerializer.INSTANCE)
                         .snapshot();
-        states.addRestored(snapshot, IntSerializer.INSTANCE);
+        states.addRestoredQueue(snapshot);
         Object queue = states.queues().get("timers");
-        states.addRestored(snapshot, IntSerializer.INSTANCE);
+        states.addRestoredQueue(snapshot);
 
         assertThat(queue).isNotNull();
         assertThat(states.queues().get("timers")).isSameAs(queue);
         assertThat(states.tables()).isEmpty();
-    }
-
-    @Test
-    void stateOfAnOperator_isRefusedByName() {
-        StateMetaInfoSnapshot operatorState =
-                new StateMetaInfoSnapshot(
-                        "not keyed",
-                        StateMetaInfoSnapshot.BackendStateType.OPERATOR,
-                        Collections.emptyMap(),
-                        Collections.emptyMap());
-
-        assertThatThrownBy(() -> states.addRestored(operatorState, IntSerializer.INSTANCE))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessage(
-                        "State 'not keyed' of the snapshot is of type OPERATOR; a keyed backend"
-                                + " restores only keyed state and timers.");
     }
 
     @Test

@@ -1,0 +1,169 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.incremental;
+
+import java.io.IOException;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
+
+/**
+ * Reads one version of its format and writes another, as Flink's serializer of Avro's generated
+ * classes does once it is restored: it reads the schema of the snapshot and writes that of the
+ * class.
+ */
+final class EvolvingStringSerializer extends TypeSerializerSingleton<String> {
+
+    private static final long serialVersionUID = 1L;
+
+    /** That of the class, or {@link #AS_READ}. */
+    static volatile int latest;
+
+    /** Writes what it reads, as most serializers do once they are restored. */
+    static final int AS_READ = 0;
+
+    private final int read;
+    private final int written;
+
+    /** Reads and writes a version. */
+    EvolvingStringSerializer(int version) {
+        this(version, version);
+    }
+
+    private EvolvingStringSerializer(int read, int written) {
+        this.read = read;
+        this.written = written;
+    }
+
+    @Override
+    public boolean isImmutableType() {
+        return true;
+    }
+
+    @Override
+    public String createInstance() {
+        return "";
+    }
+
+    @Override
+    public String copy(String from) {
+        return from;
+    }
+
+    @Override
+    public String copy(String from, String reuse) {
+        return from;
+    }
+
+    @Override
+    public int getLength() {
+        return -1;
+    }
+
+    @Override
+    public void serialize(String record, DataOutputView target) throws IOException {
+        for (int i = 0; i < written; i++) {
+            target.writeInt(written);
+        }
+        target.writeUTF(record);
+    }
+
+    @Override
+    public String deserialize(DataInputView source) throws IOException {
+        for (int i = 0; i < read; i++) {
+            int found = source.readInt();
+            if (found != read) {
+                throw new IOException("Expected version " + read + ", found " + found);
+            }
+        }
+        return source.readUTF();
+    }
+
+    @Override
+    public String deserialize(String reuse, DataInputView source) throws IOException {
+        return deserialize(source);
+    }
+
+    @Override
+    public void copy(DataInputView source, DataOutputView target) throws IOException {
+        serialize(deserialize(source), target);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof EvolvingStringSerializer
+                && read == ((EvolvingStringSerializer) other).read
+                && written == ((EvolvingStringSerializer) other).written;
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * read + written;
+    }
+
+    @Override
+    public TypeSerializerSnapshot<String> snapshotConfiguration() {
+        return new Snapshot(written);
+    }
+
+    /** Holds the version that was written. */
+    public static final class Snapshot implements TypeSerializerSnapshot<String> {
+
+        private int version;
+
+        /** For Flink. */
+        public Snapshot() {
+            this(0);
+        }
+
+        private Snapshot(int version) {
+            this.version = version;
+        }
+
+        @Override
+        public int getCurrentVersion() {
+            return 1;
+        }
+
+        @Override
+        public void writeSnapshot(DataOutputView out) throws IOException {
+            out.writeInt(version);
+        }
+
+        @Override
+        public void readSnapshot(int readVersion, DataInputView in, ClassLoader userClassLoader)
+                throws IOException {
+            version = in.readInt();
+        }
+
+        @Override
+        public TypeSerializer<String> restoreSerializer() {
+            return new EvolvingStringSerializer(version, latest == AS_READ ? version : latest);
+        }
+
+        @Override
+        public TypeSerializerSchemaCompatibility<String> resolveSchemaCompatibility(
+                TypeSerializerSnapshot<String> before) {
+            return ((Snapshot) before).version == version
+                    ? TypeSerializerSchemaCompatibility.compatibleAsIs()
+                    : TypeSerializerSchemaCompatibility.compatibleAfterMigration();
+        }
+    }
+}

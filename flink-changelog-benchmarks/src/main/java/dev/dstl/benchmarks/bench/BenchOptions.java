@@ -16,6 +16,7 @@
 
 package dev.dstl.benchmarks.bench;
 
+import dev.dstl.benchmarks.harness.FlinkLine;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -70,6 +71,13 @@ final class BenchOptions {
                             + " plain-hashmap, rare-hashmap, builtin-hashmap, dstl-hashmap,"
                             + " ample-hashmap, rare-spillable, dstl-spillable.")
     private List<String> variants = new ArrayList<>();
+
+    @Option(
+            names = "--flink",
+            paramLabel = "1.20|2.3",
+            defaultValue = FlinkLine.DEFAULT,
+            description = "The line of Flink to run on (default: ${DEFAULT-VALUE}).")
+    private String line;
 
     @Option(
             names = "--rounds",
@@ -142,6 +150,11 @@ final class BenchOptions {
      * @throws ParameterException with one sentence about the first invalid value
      */
     void check() {
+        FlinkLine.misuse(line, "./bench")
+                .ifPresent(
+                        message -> {
+                            throw misuse(message);
+                        });
         if (rounds != null && (rounds < 1 || rounds > MOST_ROUNDS)) {
             throw misuse("--rounds must be 1 to " + MOST_ROUNDS + ", but is " + rounds + ".");
         }

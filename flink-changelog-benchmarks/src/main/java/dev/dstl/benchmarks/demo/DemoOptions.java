@@ -19,6 +19,7 @@ package dev.dstl.benchmarks.demo;
 import dev.dstl.benchmarks.harness.Backend;
 import dev.dstl.benchmarks.harness.Changelog;
 import dev.dstl.benchmarks.harness.Delegate;
+import dev.dstl.benchmarks.harness.FlinkLine;
 import dev.dstl.benchmarks.workload.orders.OrderInput;
 import java.net.URI;
 import java.nio.file.Files;
@@ -30,7 +31,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.flink.configuration.MemorySize;
-import org.apache.flink.runtime.util.EnvironmentInformation;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -72,8 +72,6 @@ final class DemoOptions {
         both
     }
 
-    private static final String DEFAULT_LINE = "1.20";
-    private static final List<String> LINES = List.of(DEFAULT_LINE, "2.3");
     private static final double LARGEST_SCALE = 2;
     private static final int SHORTEST_SECONDS = 5;
     private static final int LONGEST_SECONDS = 24 * 3600;
@@ -100,7 +98,7 @@ final class DemoOptions {
     @Option(
             names = "--flink",
             paramLabel = "1.20|2.3",
-            defaultValue = DEFAULT_LINE,
+            defaultValue = FlinkLine.DEFAULT,
             description = "The line of Flink to run on (default: ${DEFAULT-VALUE}).")
     private String line;
 
@@ -170,27 +168,15 @@ final class DemoOptions {
      * @throws ParameterException with one sentence about the first invalid value
      */
     void check() {
-        checkLine();
+        FlinkLine.misuse(line, "./demo")
+                .ifPresent(
+                        message -> {
+                            throw misuse(message);
+                        });
         backends();
         scenario();
         seconds();
         checkpoints();
-    }
-
-    /** The script chooses the class path before anything here runs. */
-    private void checkLine() {
-        if (!LINES.contains(line)) {
-            throw misuse("--flink must be 1.20 or 2.3, but is " + line + ".");
-        }
-        String version = EnvironmentInformation.getVersion();
-        if (!version.startsWith(line + ".")) {
-            throw misuse(
-                    "--flink is "
-                            + line
-                            + ", but the class path has Flink "
-                            + version
-                            + ". Start the demo with ./demo.");
-        }
     }
 
     /** Returns the backends to run, in order. */

@@ -62,6 +62,17 @@ class BenchMainTest {
     }
 
     @Test
+    void otherLineOfFlinkThanOnTheClassPath_isMisuse() {
+        assertThat(run("--flink=1.19")).isEqualTo(2);
+        assertThat(text(err)).contains("--flink must be 1.20 or 2.3, but is 1.19.");
+
+        assertThat(run("--flink=2.3")).isEqualTo(2);
+        assertThat(text(err))
+                .contains("--flink is 2.3, but the class path has Flink 1.20.")
+                .contains("Start it with ./bench.");
+    }
+
+    @Test
     void resultsThatAreNotThere_areMisuse() {
         assertThat(run("--from=" + directory.resolve("nothing.json"))).isEqualTo(2);
         assertThat(text(err)).contains("nothing.json");

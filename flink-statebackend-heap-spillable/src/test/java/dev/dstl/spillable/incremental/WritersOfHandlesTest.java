@@ -135,7 +135,7 @@ class WritersOfHandlesTest {
         }
     }
 
-    private enum Form {
+    enum Form {
         FULL,
         INCREMENTAL,
         CANONICAL;
@@ -149,7 +149,7 @@ class WritersOfHandlesTest {
         }
     }
 
-    private enum Placement {
+    enum Placement {
         HEAP,
         SPILLED,
         RANDOM;

@@ -131,6 +131,7 @@ public final class IncrementalRestore<K> {
                     new KeyGroupsStateHandle(reader.offsets(), files.heapEntries),
                     openHeapEntries(files.heapEntries, reader.heapChecksums()),
                     written -> {
+                        requireStates(reader, directory, written);
                         restoreSpilled(reader, directory, files.local, partitions);
                         rewriteOthers(reader, written);
                     });
@@ -172,7 +173,7 @@ public final class IncrementalRestore<K> {
         List<PartitionedMap> restored = new ArrayList<>();
         for (DirectoryMap map : reader.maps()) {
             boolean own = keyGroupRange.contains(map.keyGroup);
-            restored.add(own ? place(map, pool, directory, partitions) : null);
+            restored.add(own ? place(map, pool, partitions) : null);
         }
         for (int i = 0; i < restored.size(); i++) {
             PartitionedMap spilled = restored.get(i);
@@ -184,45 +185,51 @@ public final class IncrementalRestore<K> {
         reader.requireEnd();
     }
 
+    /** Before any entry of the snapshot is in a table, which may take its serializers then. */
+    private void requireStates(DirectoryReader reader, String directory, SnapshotStates<K> written)
+            throws IOException, StateMigrationException {
+        for (DirectoryMap map : reader.maps()) {
+            WrittenState<K, ?, ?> state = written.state(map.stateName);
+            if (state == null) {
+                throw new IOException(
+                        String.format(
+                                "%s has partitions of %s, which is not registered.",
+                                directory, map));
+            }
+            if (map.entries > 0 && keyGroupRange.contains(map.keyGroup)) {
+                states.tableOf(state);
+            }
+        }
+    }
+
     /**
      * Rewrites what other serializers have written than those of the table. The next checkpoint
      * refers to no partition that was rewritten.
      */
     private void rewriteOthers(DirectoryReader reader, SnapshotStates<K> written)
-            throws IOException, StateMigrationException {
-        Map<String, Boolean> others = new HashMap<>();
+            throws IOException {
         for (DirectoryMap map : reader.maps()) {
             if (keyGroupRange.contains(map.keyGroup)) {
-                rewriteOther(map, written.state(map.stateName), others);
+                rewriteOther(map, written.state(map.stateName));
             }
         }
     }
 
-    private <N, S> void rewriteOther(
-            DirectoryMap map, WrittenState<K, N, S> written, Map<String, Boolean> others)
-            throws IOException, StateMigrationException {
+    private <N, S> void rewriteOther(DirectoryMap map, WrittenState<K, N, S> written)
+            throws IOException {
         StateTable<K, N, S> table = states.table(map.stateName);
-        if (others.computeIfAbsent(map.stateName, name -> table.writesUnlike(written))) {
+        if (table.writesUnlike(written)) {
             if (cancelRegistry.isClosed()) {
                 throw new IOException("The task was cancelled while it rewrote " + map);
             }
-            written.requireOneVersion();
             table.rewrite(map.keyGroup, written);
         }
     }
 
     private PartitionedMap place(
-            DirectoryMap map,
-            PartitionPool pool,
-            String directory,
-            CheckpointedPartitions partitions)
+            DirectoryMap map, PartitionPool pool, CheckpointedPartitions partitions)
             throws IOException {
         StateTable<K, ?, ?> table = states.table(map.stateName);
-        if (table == null) {
-            throw new IOException(
-                    String.format(
-                            "%s has partitions of %s, which is not registered.", directory, map));
-        }
         for (DirectoryMap.Range range : map.ranges) {
             if (range.sealed != null) {
                 partitions.add(range.sealed, range.location);

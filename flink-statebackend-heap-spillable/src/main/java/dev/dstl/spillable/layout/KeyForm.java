@@ -35,27 +35,8 @@ public final class KeyForm {
 
     /** Whether two serializers may write the same with other bytes. */
     public static boolean differs(TypeSerializer<?> written, TypeSerializer<?> registered) {
-        return differs(written.snapshotConfiguration(), registered.snapshotConfiguration());
-    }
-
-    /** Whether a serializer may write other bytes than the one that a snapshot describes. */
-    public static boolean differs(TypeSerializerSnapshot<?> written, TypeSerializer<?> registered) {
-        return differs(written, registered.snapshotConfiguration());
-    }
-
-    /**
-     * Whether the serializers that snapshots describe may write the same with other bytes; also if
-     * {@code written}, which was read, cannot be written again to be compared.
-     */
-    public static boolean differs(
-            TypeSerializerSnapshot<?> written, TypeSerializerSnapshot<?> other) {
-        byte[] before;
-        try {
-            before = bytes(written);
-        } catch (RuntimeException cannotBeWrittenAgain) {
-            return true;
-        }
-        return !Arrays.equals(before, bytes(other));
+        return !Arrays.equals(
+                bytes(written.snapshotConfiguration()), bytes(registered.snapshotConfiguration()));
     }
 
     /** Whether the user keys of two serializers of maps may have other bytes. */

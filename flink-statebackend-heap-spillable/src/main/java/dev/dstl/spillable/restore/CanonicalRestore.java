@@ -141,8 +141,7 @@ public final class CanonicalRestore<K> {
     @SuppressWarnings("unchecked") // the kind of state decides the type of its serializer
     private <N, S> void restoreEntry(KeyGroupEntry entry, WrittenState<K, N, S> written)
             throws IOException, StateMigrationException {
-        written.requireOneVersion();
-        StateTable<K, N, S> table = states.table(written.name());
+        StateTable<K, N, S> table = states.tableOf(written);
         TypeSerializer<K> keySerializer = written.keySerializer();
         TypeSerializer<N> namespaceSerializer = written.namespaceSerializer();
         TypeSerializer<S> stateSerializer = written.stateSerializer();

@@ -236,14 +236,14 @@ public final class HeapFormatRestore<K> {
     private <N, S> void readTable(
             WrittenState<K, N, S> written, int keyGroup, DataInputView in, SnapshotInput input)
             throws IOException, StateMigrationException {
-        StateTable<K, N, S> table = states.table(written.name());
+        int entries = in.readInt();
+        if (entries == 0) {
+            return;
+        }
+        StateTable<K, N, S> table = states.tableOf(written);
         TypeSerializer<K> keySerializer = written.keySerializer();
         TypeSerializer<N> namespaceSerializer = written.namespaceSerializer();
         TypeSerializer<S> stateSerializer = written.stateSerializer();
-        int entries = in.readInt();
-        if (entries > 0) {
-            written.requireOneVersion();
-        }
         for (int i = 0; i < entries; i++) {
             long start = input.position();
             N namespace = namespaceSerializer.deserialize(in);

@@ -37,7 +37,7 @@ public final class SnapshotStates<K> {
     private final StateRegistry<K> registry;
     private final List<StateMetaInfoSnapshot> snapshots;
     private final WrittenState<K, ?, ?>[] states;
-    private final TypeSerializer<?>[] timerSerializers;
+    private final RegisteredPriorityQueueStateBackendMetaInfo<?>[] queues;
 
     /**
      * Makes sure that all of them are registered.
@@ -55,7 +55,7 @@ public final class SnapshotStates<K> {
         this.registry = registry;
         this.snapshots = snapshots;
         this.states = new WrittenState[snapshots.size()];
-        this.timerSerializers = new TypeSerializer<?>[snapshots.size()];
+        this.queues = new RegisteredPriorityQueueStateBackendMetaInfo<?>[snapshots.size()];
         for (int i = 0; i < states.length; i++) {
             StateMetaInfoSnapshot snapshot = snapshots.get(i);
             switch (snapshot.getBackendStateType()) {
@@ -64,9 +64,7 @@ public final class SnapshotStates<K> {
                     registry.addRestored(states[i], current);
                     break;
                 case PRIORITY_QUEUE:
-                    timerSerializers[i] =
-                            new RegisteredPriorityQueueStateBackendMetaInfo(snapshot)
-                                    .getElementSerializer();
+                    queues[i] = new RegisteredPriorityQueueStateBackendMetaInfo(snapshot);
                     registry.addRestoredQueue(snapshot);
                     break;
                 default:
@@ -112,6 +110,8 @@ public final class SnapshotStates<K> {
                 (HeapPriorityQueueSnapshotRestoreWrapper<HeapPriorityQueueElement>)
                         registry.queues().get(snapshots.get(number).getName());
         queue.getPriorityQueue()
-                .add((HeapPriorityQueueElement) timerSerializers[number].deserialize(in));
+                .add(
+                        (HeapPriorityQueueElement)
+                                queues[number].getElementSerializer().deserialize(in));
     }
 }

@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.table;
 
+import dev.dstl.spillable.layout.EntryRewrite;
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.overlay.Addresses;
 import dev.dstl.spillable.overlay.ForeignView;
@@ -438,16 +439,14 @@ final class KeyGroupMap<K, N, S> {
     void reencode(PartitionPool pool, SpilledLayout<K, N, S> from, SpilledLayout<K, N, S> to)
             throws IOException {
         large.forgetLeftovers();
+        EntryRewrite<K, N, S> rewrite = new EntryRewrite<>(from, to);
         PartitionedMap target = new PartitionedMap(pool, identity);
         PartitionedMap obsolete = target;
         try {
             for (int cursor = 0; cursor < spilled.entries().cursorEnd(); cursor++) {
                 // By their keys: what is written may let partitions that are read be merged.
                 for (byte[] key : spilledKeysAt(cursor)) {
-                    from.selectBytes(key);
-                    S state = from.read(spilled.entries());
-                    from.readKey(to::select);
-                    to.write(target, state);
+                    rewrite.rewrite(spilled.entries(), key, target);
                 }
             }
             if (target.size() != spilled.size()) {

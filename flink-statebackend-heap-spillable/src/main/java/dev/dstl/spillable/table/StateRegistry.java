@@ -19,7 +19,6 @@ package dev.dstl.spillable.table;
 import dev.dstl.spillable.overlay.SpillSpace;
 import java.io.IOException;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import javax.annotation.Nullable;
@@ -33,6 +32,7 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
+import org.apache.flink.util.StateMigrationException;
 
 /**
  * The states and timer queues of one backend by name, filled by restore and by registration. Task
@@ -44,7 +44,6 @@ public final class StateRegistry<K> {
     private final HeapPriorityQueueSetFactory queueFactory;
     private final SpillSpace space;
     private final Map<String, StateTable<K, ?, ?>> tables = new LinkedHashMap<>();
-    private final Map<String, WrittenState<K, ?, ?>> restored = new HashMap<>();
     private final Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> queues =
             new LinkedHashMap<>();
 
@@ -100,13 +99,36 @@ public final class StateRegistry<K> {
     }
 
     /** Makes sure that a state of a snapshot exists, with the snapshot's serializers if new. */
-    public void addRestored(WrittenState<K, ?, ?> state, TypeSerializer<K> keySerializer) {
-        WrittenState<K, ?, ?> first = restored.putIfAbsent(state.name(), state);
-        if (first == null) {
-            addTable(state.registration(), keySerializer);
-        } else {
-            state.follows(first, tables.get(state.name()).stateSerializer());
+    public <N, S> void addRestored(WrittenState<K, N, S> state, TypeSerializer<K> keySerializer) {
+        if (!tables.containsKey(state.name())) {
+            addTable(state.register(), keySerializer);
         }
+    }
+
+    /**
+     * Returns the table for a state, of which a snapshot has entries. It takes its serializers if
+     * it has no entries of another version.
+     *
+     * @throws StateMigrationException if it has some, as one serializer cannot write both
+     */
+    public <N, S> StateTable<K, N, S> tableOf(WrittenState<K, N, S> state)
+            throws StateMigrationException {
+        StateTable<K, N, S> table = table(state.name());
+        if (state.isOtherVersionThan(table.metaInfo())) {
+            if (table.size() > 0) {
+                throw new StateMigrationException(
+                        String.format(
+                                "State '%s' is in two versions in what is restored: some subtasks"
+                                        + " had converted it after an upgrade of the job, others"
+                                        + " had not asked for it. The spillable heap alone cannot"
+                                        + " restore it at this parallelism. Set"
+                                        + " state.changelog.enabled: true, which restores each"
+                                        + " version, and ask for the state in open().",
+                                state.name()));
+            }
+            table.setMetaInfo(state.register(), false);
+        }
+        return table;
     }
 
     /** Makes sure that a timer queue of a snapshot exists, with its serializer if new. */

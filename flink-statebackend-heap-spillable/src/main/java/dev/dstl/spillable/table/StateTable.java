@@ -189,7 +189,7 @@ public final class StateTable<K, N, S> {
 
     /** Whether spilled entries of a snapshot have to be rewritten to be those of this table. */
     public boolean writesUnlike(WrittenState<K, N, S> written) {
-        return written.isWrittenUnlike(keySerializer, namespaceSerializer(), stateSerializer());
+        return written.isWrittenUnlike(keySerializer, metaInfo);
     }
 
     /**

@@ -19,24 +19,42 @@ package dev.dstl.spillable.table;
 import dev.dstl.spillable.layout.KeyForm;
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.layout.SpilledLayouts;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
+import org.apache.flink.runtime.state.StateSerializerProvider;
+import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
-import org.apache.flink.util.StateMigrationException;
 
 /**
  * A state as one handle of a snapshot has it. Each handle is read by the serializers that have
  * written it: another subtask may have had others. Task thread only.
+ *
+ * <p>Serializers are compared by how they describe themselves in this process, never by what was
+ * read: some descriptions that were read cannot be compared or written again, and some list classes
+ * in an order that differs between processes.
  */
 public final class WrittenState<K, N, S> {
+
+    /** How its entries relate to those of the table. */
+    private enum Relation {
+        /** The serializers of the table read them. */
+        SAME,
+        /** They have to be written again. */
+        OTHER_FORM,
+        /** The table cannot have both. */
+        OTHER_VERSION
+    }
 
     private final StateMetaInfoSnapshot snapshot;
     private final TypeSerializer<K> keySerializer;
     private final RegisteredKeyValueStateBackendMetaInfo<N, S> metaInfo;
-    private boolean isOtherVersion;
+
+    /** Null until a handle has entries, whose serializers need not exist before. */
+    @Nullable private Relation relation;
 
     /**
      * @param snapshot of keyed state
@@ -74,74 +92,109 @@ public final class WrittenState<K, N, S> {
     }
 
     /**
-     * As what the state is registered until the job asks for it: with serializers that read what
-     * they write. Those of a snapshot need not, as they may read an old schema and write a new one.
+     * As what a table is registered for it until the job asks for the state: with serializers that
+     * read what they write, and write all values that the job's classes can hold. Those of a
+     * snapshot need not, as they may read an old schema and write a new one.
      */
-    RegisteredKeyValueStateBackendMetaInfo<N, S> registration() {
-        boolean readsWhatItWrites =
-                !KeyForm.differs(namespaceSnapshot(), namespaceSerializer())
-                        && !KeyForm.differs(stateSnapshot(), stateSerializer());
-        return readsWhatItWrites ? metaInfo : metaInfo.withSerializerUpgradesAllowed();
+    RegisteredKeyValueStateBackendMetaInfo<N, S> register() {
+        if (writesOtherVersion(namespaceSerializer(), namespaceSnapshot())
+                || writesOtherVersion(stateSerializer(), stateSnapshot())) {
+            relation = Relation.OTHER_FORM;
+            return metaInfo.withSerializerUpgradesAllowed();
+        }
+        relation = Relation.SAME;
+        TypeSerializer<N> namespaces = reconfigured(namespaceSerializer(), namespaceSnapshot());
+        TypeSerializer<S> states = reconfigured(stateSerializer(), stateSnapshot());
+        if (!KeyForm.differs(namespaces, namespaceSerializer())
+                && !KeyForm.differs(states, stateSerializer())) {
+            return metaInfo;
+        }
+        return new RegisteredKeyValueStateBackendMetaInfo<>(
+                        type(),
+                        name(),
+                        namespaces,
+                        states,
+                        StateSnapshotTransformFactory.<S>noTransform())
+                .withSerializerUpgradesAllowed();
     }
 
-    /** Whether its spilled entries are other bytes than these serializers write. */
+    /** Whether a table that has entries of other handles cannot take its own. */
+    boolean isOtherVersionThan(RegisteredKeyValueStateBackendMetaInfo<N, S> registered) {
+        return relation(registered) == Relation.OTHER_VERSION;
+    }
+
+    /** Whether its spilled entries are other bytes than those of a table. */
     boolean isWrittenUnlike(
-            TypeSerializer<K> keys, TypeSerializer<N> namespaces, TypeSerializer<S> states) {
-        return KeyForm.differs(keySerializer, keys)
-                || KeyForm.differs(namespaceSnapshot(), namespaces)
-                || KeyForm.differs(stateSnapshot(), states);
+            TypeSerializer<K> keys, RegisteredKeyValueStateBackendMetaInfo<N, S> registered) {
+        return relation(registered) != Relation.SAME || KeyForm.differs(keySerializer, keys);
     }
 
-    /**
-     * Tells it what another handle had.
-     *
-     * @param registered serializer of whole states with which the state is registered since
-     */
-    void follows(WrittenState<K, ?, ?> first, TypeSerializer<?> registered) {
-        isOtherVersion =
-                KeyForm.differs(stateSnapshot(), registered)
-                        && isMigrated(first.stateSnapshot(), stateSnapshot());
+    private Relation relation(RegisteredKeyValueStateBackendMetaInfo<N, S> registered) {
+        if (relation == null) {
+            TypeSerializer<S> states = registered.getStateSerializer();
+            if (isMigrated(states, stateSerializer()) || isMigrated(stateSerializer(), states)) {
+                relation = Relation.OTHER_VERSION;
+            } else if (KeyForm.differs(namespaceSerializer(), registered.getNamespaceSerializer())
+                    || KeyForm.differs(stateSerializer(), states)
+                    || writesOtherVersion(namespaceSerializer(), namespaceSnapshot())
+                    || writesOtherVersion(stateSerializer(), stateSnapshot())) {
+                relation = Relation.OTHER_FORM;
+            } else {
+                relation = Relation.SAME;
+            }
+        }
+        return relation;
     }
 
-    @SuppressWarnings("unchecked") // of the same state, as its name says
-    private static <T> boolean isMigrated(
-            TypeSerializerSnapshot<T> first, TypeSerializerSnapshot<?> other) {
-        if (!KeyForm.differs(first, other)) {
+    /** Whether what one serializer writes has to be migrated for another one. */
+    private static <T> boolean isMigrated(TypeSerializer<T> to, TypeSerializer<T> from) {
+        try {
+            TypeSerializerSchemaCompatibility<T> compatibility =
+                    StateSerializerProvider.fromPreviousSerializerSnapshot(
+                                    from.snapshotConfiguration())
+                            .registerNewSerializerForRestoredState(to.duplicate());
+            return compatibility.isCompatibleAfterMigration() || compatibility.isIncompatible();
+        } catch (RuntimeException classOrFieldIsGone) {
             return false;
         }
-        TypeSerializerSchemaCompatibility<T> compatibility =
-                first.resolveSchemaCompatibility((TypeSerializerSnapshot<T>) other);
-        return compatibility.isCompatibleAfterMigration() || compatibility.isIncompatible();
     }
 
-    /**
-     * Is called for a state that has entries.
-     *
-     * @throws StateMigrationException if another handle has them in another version, which one
-     *     serializer cannot write
-     */
-    public void requireOneVersion() throws StateMigrationException {
-        if (isOtherVersion) {
-            throw new StateMigrationException(
-                    String.format(
-                            "State '%s' is in two versions in what is restored: some subtasks had"
-                                    + " converted it after an upgrade of the job, others had not"
-                                    + " asked for it. The spillable heap alone cannot restore it"
-                                    + " at this parallelism. Set state.changelog.enabled: true,"
-                                    + " which restores each version, and ask for the state in"
-                                    + " open().",
-                            name()));
+    private static <T> boolean writesOtherVersion(
+            TypeSerializer<T> restored, TypeSerializerSnapshot<T> from) {
+        try {
+            return restored.snapshotConfiguration()
+                    .resolveSchemaCompatibility(from)
+                    .isCompatibleAfterMigration();
+        } catch (RuntimeException classOrFieldIsGone) {
+            return false;
         }
     }
 
-    private TypeSerializerSnapshot<?> namespaceSnapshot() {
-        return snapshot.getTypeSerializerSnapshot(
-                StateMetaInfoSnapshot.CommonSerializerKeys.NAMESPACE_SERIALIZER);
+    private static <T> TypeSerializer<T> reconfigured(
+            TypeSerializer<T> restored, TypeSerializerSnapshot<T> from) {
+        try {
+            TypeSerializerSchemaCompatibility<T> compatibility =
+                    restored.snapshotConfiguration().resolveSchemaCompatibility(from);
+            return compatibility.isCompatibleWithReconfiguredSerializer()
+                    ? compatibility.getReconfiguredSerializer()
+                    : restored;
+        } catch (RuntimeException classOrFieldIsGone) {
+            return restored;
+        }
     }
 
-    private TypeSerializerSnapshot<?> stateSnapshot() {
-        return snapshot.getTypeSerializerSnapshot(
-                StateMetaInfoSnapshot.CommonSerializerKeys.VALUE_SERIALIZER);
+    @SuppressWarnings("unchecked") // as the state's name says
+    private TypeSerializerSnapshot<N> namespaceSnapshot() {
+        return (TypeSerializerSnapshot<N>)
+                snapshot.getTypeSerializerSnapshot(
+                        StateMetaInfoSnapshot.CommonSerializerKeys.NAMESPACE_SERIALIZER);
+    }
+
+    @SuppressWarnings("unchecked") // as the state's name says
+    private TypeSerializerSnapshot<S> stateSnapshot() {
+        return (TypeSerializerSnapshot<S>)
+                snapshot.getTypeSerializerSnapshot(
+                        StateMetaInfoSnapshot.CommonSerializerKeys.VALUE_SERIALIZER);
     }
 
     /** Reads its spilled entries. */

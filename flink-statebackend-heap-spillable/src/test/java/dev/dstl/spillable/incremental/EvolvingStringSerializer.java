@@ -17,6 +17,7 @@
 package dev.dstl.spillable.incremental;
 
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
@@ -38,6 +39,8 @@ final class EvolvingStringSerializer extends TypeSerializerSingleton<String> {
 
     /** Writes what it reads, as most serializers do once they are restored. */
     static final int AS_READ = 0;
+
+    private static final AtomicInteger DESCRIPTIONS = new AtomicInteger();
 
     private final int read;
     private final int written;
@@ -145,12 +148,16 @@ final class EvolvingStringSerializer extends TypeSerializerSingleton<String> {
         @Override
         public void writeSnapshot(DataOutputView out) throws IOException {
             out.writeInt(version);
+            // No two describe the same in the same way, as with POJOs whose subclasses are listed
+            // in an order that differs between processes.
+            out.writeInt(DESCRIPTIONS.incrementAndGet());
         }
 
         @Override
         public void readSnapshot(int readVersion, DataInputView in, ClassLoader userClassLoader)
                 throws IOException {
             version = in.readInt();
+            in.readInt();
         }
 
         @Override

@@ -26,8 +26,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.RunnableFuture;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
-import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.metrics.MetricGroup;
@@ -94,13 +95,17 @@ abstract class IncrementalFixture {
                         (Object)
                                 backend.getOrCreateKeyedState(
                                         VoidNamespaceSerializer.INSTANCE,
-                                        new ValueStateDescriptor<>("counts", Types.STRING));
+                                        new ValueStateDescriptor<>("counts", values()));
         state.setCurrentNamespace(VoidNamespace.INSTANCE);
     }
 
     SpillableStateBackend stateBackend() {
         return PlacedBackends.spilled(
                 new Configuration().set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true));
+    }
+
+    TypeSerializer<String> values() {
+        return StringSerializer.INSTANCE;
     }
 
     MetricGroup metrics() {

@@ -30,11 +30,18 @@ public final class CountingSerializer extends TypeSerializerSingleton<Integer> {
 
     private static int serialized;
     private static int deserialized;
+    private static int mostUnwritten;
 
     /** Forgets what was counted. */
     public static void reset() {
         serialized = 0;
         deserialized = 0;
+        mostUnwritten = 0;
+    }
+
+    /** How many were deserialized at most before as many were serialized. */
+    public static int mostUnwritten() {
+        return mostUnwritten;
     }
 
     public static int serialized() {
@@ -79,12 +86,14 @@ public final class CountingSerializer extends TypeSerializerSingleton<Integer> {
     @Override
     public Integer deserialize(DataInputView source) throws IOException {
         deserialized++;
+        mostUnwritten = Math.max(mostUnwritten, deserialized - serialized);
         return source.readInt();
     }
 
     @Override
     public Integer deserialize(Integer reuse, DataInputView source) throws IOException {
         deserialized++;
+        mostUnwritten = Math.max(mostUnwritten, deserialized - serialized);
         return source.readInt();
     }
 

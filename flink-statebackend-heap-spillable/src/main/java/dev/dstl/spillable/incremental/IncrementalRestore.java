@@ -209,7 +209,7 @@ public final class IncrementalRestore<K> {
     private void rewriteOthers(DirectoryReader reader, SnapshotStates<K> written)
             throws IOException {
         for (DirectoryMap map : reader.maps()) {
-            if (keyGroupRange.contains(map.keyGroup)) {
+            if (map.entries > 0 && keyGroupRange.contains(map.keyGroup)) {
                 rewriteOther(map, written.state(map.stateName));
             }
         }

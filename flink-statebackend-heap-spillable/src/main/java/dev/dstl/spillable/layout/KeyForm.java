@@ -34,9 +34,12 @@ public final class KeyForm {
     private KeyForm() {}
 
     /** Whether two serializers may write the same with other bytes. */
+    @SuppressWarnings("ReferenceEquality") // a serializer need not be able to describe itself
     public static boolean differs(TypeSerializer<?> written, TypeSerializer<?> registered) {
-        return !Arrays.equals(
-                bytes(written.snapshotConfiguration()), bytes(registered.snapshotConfiguration()));
+        return written != registered
+                && !Arrays.equals(
+                        bytes(written.snapshotConfiguration()),
+                        bytes(registered.snapshotConfiguration()));
     }
 
     /** Whether the user keys of two serializers of maps may have other bytes. */

@@ -121,9 +121,10 @@ public final class StateRegistry<K> {
                                 "State '%s' is in two versions in what is restored: some subtasks"
                                         + " had converted it after an upgrade of the job, others"
                                         + " had not asked for it. The spillable heap alone cannot"
-                                        + " restore it at this parallelism. Set"
-                                        + " state.changelog.enabled: true, which restores each"
-                                        + " version, and ask for the state in open().",
+                                        + " restore both in one task. Restore at the parallelism"
+                                        + " that the job had, ask for the state in open(), and"
+                                        + " change the parallelism after the next checkpoint; or"
+                                        + " set state.changelog.enabled: true.",
                                 state.name()));
             }
             table.setMetaInfo(state.register(), false);

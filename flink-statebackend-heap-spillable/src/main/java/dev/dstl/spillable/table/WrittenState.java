@@ -56,6 +56,8 @@ public final class WrittenState<K, N, S> {
     /** Null until a handle has entries, whose serializers need not exist before. */
     @Nullable private Relation relation;
 
+    @Nullable private Boolean keysDiffer;
+
     /**
      * @param snapshot of keyed state
      * @param keySerializer reads its keys
@@ -103,8 +105,10 @@ public final class WrittenState<K, N, S> {
             return metaInfo.withSerializerUpgradesAllowed();
         }
         relation = Relation.SAME;
-        TypeSerializer<N> namespaces = reconfigured(namespaceSerializer(), namespaceSnapshot());
-        TypeSerializer<S> states = reconfigured(stateSerializer(), stateSnapshot());
+        TypeSerializer<N> namespaces =
+                reconfigured(namespaceSerializer(), namespaceSnapshot(), namespaceSerializer());
+        TypeSerializer<S> states =
+                reconfigured(stateSerializer(), stateSnapshot(), stateSerializer());
         if (!KeyForm.differs(namespaces, namespaceSerializer())
                 && !KeyForm.differs(states, stateSerializer())) {
             return metaInfo;
@@ -126,16 +130,20 @@ public final class WrittenState<K, N, S> {
     /** Whether its spilled entries are other bytes than those of a table. */
     boolean isWrittenUnlike(
             TypeSerializer<K> keys, RegisteredKeyValueStateBackendMetaInfo<N, S> registered) {
-        return relation(registered) != Relation.SAME || KeyForm.differs(keySerializer, keys);
+        if (keysDiffer == null) {
+            keysDiffer = KeyForm.differs(keySerializer, keys);
+        }
+        return keysDiffer || relation(registered) != Relation.SAME;
     }
 
     private Relation relation(RegisteredKeyValueStateBackendMetaInfo<N, S> registered) {
         if (relation == null) {
             TypeSerializer<S> states = registered.getStateSerializer();
-            if (isMigrated(states, stateSerializer()) || isMigrated(stateSerializer(), states)) {
+            if (mayBeMigrated(states, stateSerializer())
+                    || mayBeMigrated(stateSerializer(), states)) {
                 relation = Relation.OTHER_VERSION;
             } else if (KeyForm.differs(namespaceSerializer(), registered.getNamespaceSerializer())
-                    || KeyForm.differs(stateSerializer(), states)
+                    || !readsAsItIs(states, stateSerializer())
                     || writesOtherVersion(namespaceSerializer(), namespaceSnapshot())
                     || writesOtherVersion(stateSerializer(), stateSnapshot())) {
                 relation = Relation.OTHER_FORM;
@@ -146,8 +154,8 @@ public final class WrittenState<K, N, S> {
         return relation;
     }
 
-    /** Whether what one serializer writes has to be migrated for another one. */
-    private static <T> boolean isMigrated(TypeSerializer<T> to, TypeSerializer<T> from) {
+    /** Whether what one serializer writes has to be migrated for another one, or it is unknown. */
+    private static <T> boolean mayBeMigrated(TypeSerializer<T> to, TypeSerializer<T> from) {
         try {
             TypeSerializerSchemaCompatibility<T> compatibility =
                     StateSerializerProvider.fromPreviousSerializerSnapshot(
@@ -155,8 +163,17 @@ public final class WrittenState<K, N, S> {
                             .registerNewSerializerForRestoredState(to.duplicate());
             return compatibility.isCompatibleAfterMigration() || compatibility.isIncompatible();
         } catch (RuntimeException classOrFieldIsGone) {
-            return false;
+            return KeyForm.differs(to, from);
         }
+    }
+
+    /**
+     * Whether one serializer reads what another one writes. Not if the first only says that it is
+     * compatible: that of an enum says so of other orders of the constants.
+     */
+    private static <T> boolean readsAsItIs(TypeSerializer<T> to, TypeSerializer<T> from) {
+        return !KeyForm.differs(to, from)
+                || !KeyForm.differs(to, reconfigured(to, from.snapshotConfiguration(), from));
     }
 
     private static <T> boolean writesOtherVersion(
@@ -171,15 +188,15 @@ public final class WrittenState<K, N, S> {
     }
 
     private static <T> TypeSerializer<T> reconfigured(
-            TypeSerializer<T> restored, TypeSerializerSnapshot<T> from) {
+            TypeSerializer<T> to, TypeSerializerSnapshot<T> from, TypeSerializer<T> otherwise) {
         try {
             TypeSerializerSchemaCompatibility<T> compatibility =
-                    restored.snapshotConfiguration().resolveSchemaCompatibility(from);
+                    to.snapshotConfiguration().resolveSchemaCompatibility(from);
             return compatibility.isCompatibleWithReconfiguredSerializer()
                     ? compatibility.getReconfiguredSerializer()
-                    : restored;
+                    : otherwise;
         } catch (RuntimeException classOrFieldIsGone) {
-            return restored;
+            return otherwise;
         }
     }
 

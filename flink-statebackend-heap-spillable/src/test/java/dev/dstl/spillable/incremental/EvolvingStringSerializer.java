@@ -37,6 +37,9 @@ final class EvolvingStringSerializer extends TypeSerializerSingleton<String> {
     /** That of the class, or {@link #AS_READ}. */
     static volatile int latest;
 
+    /** A version that cannot be compared with others. */
+    static final int NOT_COMPARABLE = 9;
+
     /** Writes what it reads, as most serializers do once they are restored. */
     static final int AS_READ = 0;
 
@@ -168,7 +171,11 @@ final class EvolvingStringSerializer extends TypeSerializerSingleton<String> {
         @Override
         public TypeSerializerSchemaCompatibility<String> resolveSchemaCompatibility(
                 TypeSerializerSnapshot<String> before) {
-            return ((Snapshot) before).version == version
+            int other = ((Snapshot) before).version;
+            if (other != version && Math.max(other, version) == NOT_COMPARABLE) {
+                throw new IllegalStateException("Missing key, as for a POJO that lost a field");
+            }
+            return other == version
                     ? TypeSerializerSchemaCompatibility.compatibleAsIs()
                     : TypeSerializerSchemaCompatibility.compatibleAfterMigration();
         }

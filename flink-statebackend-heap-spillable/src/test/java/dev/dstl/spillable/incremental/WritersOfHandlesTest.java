@@ -17,13 +17,10 @@
 package dev.dstl.spillable.incremental;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.KeyedBackends;
 import dev.dstl.spillable.PlacedBackends;
 import dev.dstl.spillable.SpillableStateBackend;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -35,16 +32,10 @@ import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
-import org.apache.flink.api.common.state.ValueState;
-import org.apache.flink.api.common.state.ValueStateDescriptor;
-import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.api.common.typeutils.base.EnumSerializer;
 import org.apache.flink.api.java.typeutils.runtime.kryo.KryoSerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.core.memory.DataInputDeserializer;
-import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -52,15 +43,11 @@ import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
-import org.apache.flink.runtime.state.VoidNamespace;
-import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 import org.apache.flink.streaming.api.operators.TimerSerializer;
-import org.apache.flink.util.StateMigrationException;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -185,7 +172,7 @@ class WritersOfHandlesTest {
                                         .map(placement -> Arguments.of(form, placement)));
     }
 
-    private static TypeSerializer<Holder> serializer(boolean evenFirst) {
+    static TypeSerializer<Holder> serializer(boolean evenFirst) {
         SerializerConfigImpl config = new SerializerConfigImpl();
         config.registerKryoType(evenFirst ? Even.class : Odd.class);
         config.registerKryoType(evenFirst ? Odd.class : Even.class);
@@ -205,258 +192,6 @@ class WritersOfHandlesTest {
         for (int i = 0; i < 2; i++) {
             handles = life(form, placement, store, new KeyGroupRange(0, 3), true, handles);
         }
-    }
-
-    @ParameterizedTest
-    @EnumSource(Form.class)
-    void aStateInTwoVersions_isRefusedByName(Form form) {
-        assertThatThrownBy(() -> restoreTwoVersions(form, 2, EvolvingStringSerializer.AS_READ))
-                .rootCause()
-                .isInstanceOf(StateMigrationException.class)
-                .hasMessageContaining("State 'evolving' is in two versions")
-                .hasMessageContaining("Set state.changelog.enabled: true");
-    }
-
-    @ParameterizedTest
-    @EnumSource(Form.class)
-    void aStateInTwoVersionsOfWhichOneHasNoEntries_isRestored(Form form) throws Exception {
-        assertThat(restoreTwoVersions(form, 1, EvolvingStringSerializer.AS_READ)).isEqualTo(1);
-    }
-
-    @ParameterizedTest
-    @EnumSource(Form.class)
-    void aStateInTwoVersions_isRestored_ifItsSerializerWritesTheLaterOne(Form form)
-            throws Exception {
-        assertThat(restoreTwoVersions(form, 2, 2)).isEqualTo(2);
-    }
-
-    /**
-     * Restores a state that the first subtask has in another version than the second, and reads it.
-     */
-    private int restoreTwoVersions(Form form, int subtasksWithEntries, int restoredWrite)
-            throws Exception {
-        CheckpointStore store = new CheckpointStore(directory);
-        EvolvingStringSerializer.latest = restoredWrite;
-        List<KeyedStateHandle> handles = new ArrayList<>();
-        for (int subtask = 0; subtask < 2; subtask++) {
-            KeyGroupRange half = new KeyGroupRange(2 * subtask, 2 * subtask + 1);
-            AbstractKeyedStateBackend<Holder> backend = evolving(form, half, List.of());
-            ValueState<String> state = evolving(backend, 1 + subtask);
-            if (subtask < subtasksWithEntries) {
-                backend.setCurrentKey(keyIn(half));
-                state.update("value of " + half);
-                // So that it is spilled.
-                backend.setCurrentKey(backend.getCurrentKey());
-            }
-            RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot =
-                    form.snapshot(backend, store);
-            snapshot.run();
-            handles.add(snapshot.get().getJobManagerOwnedSnapshot());
-            backend.dispose();
-        }
-        AbstractKeyedStateBackend<Holder> backend =
-                evolving(form, new KeyGroupRange(0, 3), handles);
-        try {
-            ValueState<String> state = evolving(backend, 2);
-            for (int subtask = 0; subtask < subtasksWithEntries; subtask++) {
-                KeyGroupRange half = new KeyGroupRange(2 * subtask, 2 * subtask + 1);
-                backend.setCurrentKey(keyIn(half));
-                assertThat(state.value()).isEqualTo("value of " + half);
-            }
-            return backend.numKeyValueStateEntries();
-        } finally {
-            backend.dispose();
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(Form.class)
-    void aStateOfWhichTheFirstHandleHasNoEntries_isRestoredInTheVersionOfTheSecond(Form form)
-            throws Exception {
-        EvolvingStringSerializer.latest = EvolvingStringSerializer.AS_READ;
-        assertThat(
-                        restored(
-                                form,
-                                List.of(
-                                        new EvolvingStringSerializer(1),
-                                        new EvolvingStringSerializer(2),
-                                        new EvolvingStringSerializer(2)),
-                                Arrays.asList(null, "value")))
-                .containsExactly(null, "value");
-    }
-
-    /** Has a subclass that no job registers. */
-    public static class Shape {
-        public int size;
-
-        public static Shape of(Shape shape, int size) {
-            shape.size = size;
-            return shape;
-        }
-
-        @Override
-        public boolean equals(Object other) {
-            return other instanceof Shape && toString().equals(other.toString());
-        }
-
-        @Override
-        public int hashCode() {
-            return size;
-        }
-
-        @Override
-        public String toString() {
-            return getClass().getSimpleName() + size;
-        }
-    }
-
-    public static class Circle extends Shape {}
-
-    public static class Square extends Shape {}
-
-    private static TypeSerializer<Shape> shapes(Class<?>... registered) {
-        SerializerConfigImpl config = new SerializerConfigImpl();
-        for (Class<?> one : registered) {
-            config.registerPojoType(one);
-        }
-        return TypeInformation.of(Shape.class).createSerializer(config);
-    }
-
-    @ParameterizedTest
-    @EnumSource(Form.class)
-    void subclassesThatSubtasksHaveMetOrRegisteredDifferently_areRead(Form form) throws Exception {
-        List<Shape> values =
-                List.of(
-                        Shape.of(new Shape(), 1),
-                        Shape.of(new Square(), 2),
-                        Shape.of(new Circle(), 3));
-
-        for (List<TypeSerializer<Shape>> serializers :
-                List.of(
-                        List.of(shapes(), shapes(), shapes(), shapes()),
-                        List.of(
-                                shapes(Circle.class, Square.class),
-                                shapes(Square.class, Circle.class),
-                                shapes(),
-                                shapes(Circle.class)))) {
-            assertThat(restored(form, serializers, values)).isEqualTo(values);
-        }
-    }
-
-    /** Its constants in another order, and a value of it that others lack. */
-    enum Color {
-        RED,
-        GREEN
-    }
-
-    private static TypeSerializer<Color> colors(String... names) throws IOException {
-        DataOutputSerializer out = new DataOutputSerializer(64);
-        out.writeUTF(Color.class.getName());
-        out.writeInt(names.length);
-        for (String name : names) {
-            out.writeUTF(name);
-        }
-        EnumSerializer.EnumSerializerSnapshot<Color> snapshot =
-                new EnumSerializer.EnumSerializerSnapshot<>();
-        snapshot.readSnapshot(
-                snapshot.getCurrentVersion(),
-                new DataInputDeserializer(out.getCopyOfBuffer()),
-                Color.class.getClassLoader());
-        return snapshot.restoreSerializer();
-    }
-
-    @ParameterizedTest
-    @EnumSource(Form.class)
-    void constantsThatSubtasksHaveInOtherOrders_orOnlySomeOfThem_areRead(Form form)
-            throws Exception {
-        List<Color> values = List.of(Color.RED, Color.GREEN, Color.RED);
-
-        assertThat(
-                        restored(
-                                form,
-                                List.of(
-                                        colors("RED"),
-                                        colors("GREEN", "RED"),
-                                        colors("RED", "GREEN"),
-                                        new EnumSerializer<>(Color.class)),
-                                values))
-                .isEqualTo(values);
-    }
-
-    /**
-     * Writes a value in each of several subtasks and reads all of them in one.
-     *
-     * @param serializers of the subtasks and, behind them, of the job that restores them
-     * @param values null for no entry
-     */
-    private <V> List<V> restored(
-            Form form, List<? extends TypeSerializer<V>> serializers, List<V> values)
-            throws Exception {
-        CheckpointStore store = new CheckpointStore(Files.createTempDirectory(directory, "store"));
-        List<KeyedStateHandle> handles = new ArrayList<>();
-        for (int subtask = 0; subtask < values.size(); subtask++) {
-            KeyGroupRange range = new KeyGroupRange(subtask, subtask);
-            AbstractKeyedStateBackend<Holder> backend = evolving(form, range, List.of());
-            ValueState<V> state = value(backend, serializers.get(subtask));
-            if (values.get(subtask) != null) {
-                backend.setCurrentKey(keyIn(range));
-                state.update(values.get(subtask));
-                // So that it is spilled.
-                backend.setCurrentKey(backend.getCurrentKey());
-            }
-            RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot =
-                    form.snapshot(backend, store);
-            snapshot.run();
-            handles.add(snapshot.get().getJobManagerOwnedSnapshot());
-            backend.dispose();
-        }
-        AbstractKeyedStateBackend<Holder> backend =
-                evolving(form, new KeyGroupRange(0, 3), handles);
-        try {
-            // So that it is spilled before the job asks for it.
-            backend.setCurrentKey(keyIn(new KeyGroupRange(3, 3)));
-            ValueState<V> state = value(backend, serializers.get(values.size()));
-            List<V> read = new ArrayList<>();
-            for (int subtask = 0; subtask < values.size(); subtask++) {
-                backend.setCurrentKey(keyIn(new KeyGroupRange(subtask, subtask)));
-                read.add(state.value());
-            }
-            return read;
-        } finally {
-            backend.dispose();
-        }
-    }
-
-    private static <V> ValueState<V> value(
-            AbstractKeyedStateBackend<Holder> backend, TypeSerializer<V> serializer)
-            throws Exception {
-        return backend.getPartitionedState(
-                VoidNamespace.INSTANCE,
-                VoidNamespaceSerializer.INSTANCE,
-                new ValueStateDescriptor<>("value", serializer));
-    }
-
-    private static Holder keyIn(KeyGroupRange range) {
-        int number = 0;
-        while (!range.contains(
-                KeyGroupRangeAssignment.assignToKeyGroup(new Holder(number), KEY_GROUPS))) {
-            number++;
-        }
-        return new Holder(number);
-    }
-
-    private static AbstractKeyedStateBackend<Holder> evolving(
-            Form form, KeyGroupRange range, List<KeyedStateHandle> handles) throws Exception {
-        return KeyedBackends.create(
-                Placement.SPILLED.backend(form), serializer(true), KEY_GROUPS, range, handles);
-    }
-
-    private static ValueState<String> evolving(
-            AbstractKeyedStateBackend<Holder> backend, int version) throws Exception {
-        return backend.getPartitionedState(
-                VoidNamespace.INSTANCE,
-                VoidNamespaceSerializer.INSTANCE,
-                new ValueStateDescriptor<>("evolving", new EvolvingStringSerializer(version)));
     }
 
     /** Restores what is there, checks it, and adds to it if there is nothing. */

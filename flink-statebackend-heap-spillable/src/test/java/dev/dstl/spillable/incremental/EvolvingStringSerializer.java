@@ -16,12 +16,12 @@
 
 package dev.dstl.spillable.incremental;
 
+import dev.dstl.spillable.FakeStringSerializer;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
-import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
@@ -30,7 +30,7 @@ import org.apache.flink.core.memory.DataOutputView;
  * classes does once it is restored: it reads the schema of the snapshot and writes that of the
  * class.
  */
-final class EvolvingStringSerializer extends TypeSerializerSingleton<String> {
+final class EvolvingStringSerializer extends FakeStringSerializer {
 
     private static final long serialVersionUID = 1L;
 
@@ -59,31 +59,6 @@ final class EvolvingStringSerializer extends TypeSerializerSingleton<String> {
     }
 
     @Override
-    public boolean isImmutableType() {
-        return true;
-    }
-
-    @Override
-    public String createInstance() {
-        return "";
-    }
-
-    @Override
-    public String copy(String from) {
-        return from;
-    }
-
-    @Override
-    public String copy(String from, String reuse) {
-        return from;
-    }
-
-    @Override
-    public int getLength() {
-        return -1;
-    }
-
-    @Override
     public void serialize(String record, DataOutputView target) throws IOException {
         for (int i = 0; i < written; i++) {
             target.writeInt(written);
@@ -100,11 +75,6 @@ final class EvolvingStringSerializer extends TypeSerializerSingleton<String> {
             }
         }
         return source.readUTF();
-    }
-
-    @Override
-    public String deserialize(String reuse, DataInputView source) throws IOException {
-        return deserialize(source);
     }
 
     @Override

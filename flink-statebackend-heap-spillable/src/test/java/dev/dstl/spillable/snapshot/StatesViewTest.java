@@ -19,6 +19,7 @@ package dev.dstl.spillable.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.spillable.FakeStringSerializer;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.table.CurrentKey;
 import dev.dstl.spillable.table.StateRegistry;
@@ -30,9 +31,6 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
-import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
-import org.apache.flink.core.memory.DataInputView;
-import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.UncompressedStreamCompressionDecorator;
@@ -92,58 +90,13 @@ class StatesViewTest {
     }
 
     /** A serializer of a user's, of which no snapshot can be taken. */
-    private static final class WithoutSnapshot extends TypeSerializerSingleton<String> {
+    private static final class WithoutSnapshot extends FakeStringSerializer {
 
         private static final long serialVersionUID = 1L;
 
         @Override
         public TypeSerializerSnapshot<String> snapshotConfiguration() {
             throw new IllegalStateException("no snapshot");
-        }
-
-        @Override
-        public boolean isImmutableType() {
-            return true;
-        }
-
-        @Override
-        public String createInstance() {
-            return "";
-        }
-
-        @Override
-        public String copy(String from) {
-            return from;
-        }
-
-        @Override
-        public String copy(String from, String reuse) {
-            return from;
-        }
-
-        @Override
-        public int getLength() {
-            return -1;
-        }
-
-        @Override
-        public void serialize(String record, DataOutputView target) throws IOException {
-            StringSerializer.INSTANCE.serialize(record, target);
-        }
-
-        @Override
-        public String deserialize(DataInputView source) throws IOException {
-            return StringSerializer.INSTANCE.deserialize(source);
-        }
-
-        @Override
-        public String deserialize(String reuse, DataInputView source) throws IOException {
-            return deserialize(source);
-        }
-
-        @Override
-        public void copy(DataInputView source, DataOutputView target) throws IOException {
-            StringSerializer.INSTANCE.copy(source, target);
         }
     }
 }

@@ -16,47 +16,21 @@
 
 package dev.dstl.spillable.spill;
 
+import dev.dstl.spillable.FakeStringSerializer;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
-import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
-import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /** Serializes all strings but three, for which it fails in different ways. */
-public final class PickySerializer extends TypeSerializerSingleton<String> {
+public final class PickySerializer extends FakeStringSerializer {
 
     public static final String REFUSED = "cannot be written";
     public static final String TOO_DEEP = "cannot be written with so small a stack";
     public static final String INCOMPLETE = "cannot be written before it is complete";
 
     private static final long serialVersionUID = 1L;
-
-    @Override
-    public boolean isImmutableType() {
-        return true;
-    }
-
-    @Override
-    public String createInstance() {
-        return "";
-    }
-
-    @Override
-    public String copy(String from) {
-        return from;
-    }
-
-    @Override
-    public String copy(String from, String reuse) {
-        return from;
-    }
-
-    @Override
-    public int getLength() {
-        return -1;
-    }
 
     @Override
     public void serialize(String record, DataOutputView target) throws IOException {
@@ -71,21 +45,6 @@ public final class PickySerializer extends TypeSerializerSingleton<String> {
                 // the others can be written
         }
         StringSerializer.INSTANCE.serialize(record, target);
-    }
-
-    @Override
-    public String deserialize(DataInputView source) throws IOException {
-        return StringSerializer.INSTANCE.deserialize(source);
-    }
-
-    @Override
-    public String deserialize(String reuse, DataInputView source) throws IOException {
-        return deserialize(source);
-    }
-
-    @Override
-    public void copy(DataInputView source, DataOutputView target) throws IOException {
-        StringSerializer.INSTANCE.copy(source, target);
     }
 
     @Override

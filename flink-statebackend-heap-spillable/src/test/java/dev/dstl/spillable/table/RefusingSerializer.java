@@ -16,43 +16,17 @@
 
 package dev.dstl.spillable.table;
 
+import dev.dstl.spillable.FakeStringSerializer;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
-import org.apache.flink.api.common.typeutils.base.StringSerializer;
-import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /** Serializes nothing. */
-final class RefusingSerializer extends TypeSerializerSingleton<String> {
+final class RefusingSerializer extends FakeStringSerializer {
 
     private static final long serialVersionUID = 1L;
-
-    @Override
-    public boolean isImmutableType() {
-        return true;
-    }
-
-    @Override
-    public String createInstance() {
-        return "";
-    }
-
-    @Override
-    public String copy(String from) {
-        return from;
-    }
-
-    @Override
-    public String copy(String from, String reuse) {
-        return from;
-    }
-
-    @Override
-    public int getLength() {
-        return -1;
-    }
 
     @Override
     public void serialize(String record, DataOutputView target) throws IOException {
@@ -62,16 +36,6 @@ final class RefusingSerializer extends TypeSerializerSingleton<String> {
     @Override
     public String deserialize(DataInputView source) throws IOException {
         throw new IOException("refused");
-    }
-
-    @Override
-    public String deserialize(String reuse, DataInputView source) throws IOException {
-        throw new IOException("refused");
-    }
-
-    @Override
-    public void copy(DataInputView source, DataOutputView target) throws IOException {
-        StringSerializer.INSTANCE.copy(source, target);
     }
 
     @Override

@@ -29,6 +29,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -72,12 +73,7 @@ final class BenchOptions {
                             + " ample-hashmap, rare-spillable, dstl-spillable.")
     private List<String> variants = new ArrayList<>();
 
-    @Option(
-            names = "--flink",
-            paramLabel = "1.20|2.3",
-            defaultValue = FlinkLine.DEFAULT,
-            description = "The line of Flink to run on (default: ${DEFAULT-VALUE}).")
-    private String line;
+    @Mixin private FlinkLine line = new FlinkLine();
 
     @Option(
             names = "--rounds",
@@ -150,11 +146,7 @@ final class BenchOptions {
      * @throws ParameterException with one sentence about the first invalid value
      */
     void check() {
-        FlinkLine.misuse(line, "./bench")
-                .ifPresent(
-                        message -> {
-                            throw misuse(message);
-                        });
+        line.check();
         if (rounds != null && (rounds < 1 || rounds > MOST_ROUNDS)) {
             throw misuse("--rounds must be 1 to " + MOST_ROUNDS + ", but is " + rounds + ".");
         }

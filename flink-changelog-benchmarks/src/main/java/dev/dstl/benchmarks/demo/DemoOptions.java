@@ -32,6 +32,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.apache.flink.configuration.MemorySize;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -95,12 +96,7 @@ final class DemoOptions {
             description = "The backend that holds the working state (default: rocksdb).")
     private String delegate;
 
-    @Option(
-            names = "--flink",
-            paramLabel = "1.20|2.3",
-            defaultValue = FlinkLine.DEFAULT,
-            description = "The line of Flink to run on (default: ${DEFAULT-VALUE}).")
-    private String line;
+    @Mixin private FlinkLine line = new FlinkLine();
 
     @Option(
             names = "--checkpoints",
@@ -168,11 +164,7 @@ final class DemoOptions {
      * @throws ParameterException with one sentence about the first invalid value
      */
     void check() {
-        FlinkLine.misuse(line, "./demo")
-                .ifPresent(
-                        message -> {
-                            throw misuse(message);
-                        });
+        line.check();
         backends();
         scenario();
         seconds();

@@ -17,8 +17,11 @@
 package dev.dstl.benchmarks.harness;
 
 import java.util.List;
-import java.util.Optional;
 import org.apache.flink.runtime.util.EnvironmentInformation;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * The option {@code --flink} of {@code ./demo} and {@code ./bench}. Their scripts choose the class
@@ -26,33 +29,36 @@ import org.apache.flink.runtime.util.EnvironmentInformation;
  */
 public final class FlinkLine {
 
-    /** The line of Flink that is used if none is named. */
-    public static final String DEFAULT = "1.20";
-
+    private static final String DEFAULT = "1.20";
     private static final List<String> LINES = List.of(DEFAULT, "2.3");
 
-    private FlinkLine() {}
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    @Option(
+            names = "--flink",
+            paramLabel = "1.20|2.3",
+            defaultValue = DEFAULT,
+            description = "The line of Flink to run on (default: ${DEFAULT-VALUE}).")
+    private String line;
 
     /**
-     * Returns what is wrong with a line, in one sentence.
-     *
-     * @param line as the command line names it
-     * @param command of the script, such as {@code ./demo}
+     * @throws ParameterException with one sentence if the line is unknown or not on the class path
      */
-    public static Optional<String> misuse(String line, String command) {
-        return misuse(line, command, EnvironmentInformation.getVersion());
+    public void check() {
+        if (!LINES.contains(line)) {
+            throw misuse("--flink must be 1.20 or 2.3, but is " + line + ".");
+        }
+        String version = EnvironmentInformation.getVersion();
+        if (!version.startsWith(line + ".")) {
+            throw misuse(
+                    String.format(
+                            "--flink is %s, but the class path has Flink %s. Start it with ./%s.",
+                            line, version, command.name()));
+        }
     }
 
-    static Optional<String> misuse(String line, String command, String version) {
-        if (!LINES.contains(line)) {
-            return Optional.of("--flink must be 1.20 or 2.3, but is " + line + ".");
-        }
-        if (!version.startsWith(line + ".")) {
-            return Optional.of(
-                    String.format(
-                            "--flink is %s, but the class path has Flink %s. Start it with %s.",
-                            line, version, command));
-        }
-        return Optional.empty();
+    private ParameterException misuse(String message) {
+        return new ParameterException(command.commandLine(), message);
     }
 }

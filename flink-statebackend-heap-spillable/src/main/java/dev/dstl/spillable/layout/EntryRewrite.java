@@ -28,8 +28,6 @@ import java.util.List;
  */
 public final class EntryRewrite<K, N, S> {
 
-    private static final int HEAD = -1;
-
     private final SpilledLayout<K, N, S> from;
     private final SpilledLayout<K, N, S> to;
 
@@ -115,7 +113,7 @@ public final class EntryRewrite<K, N, S> {
             return false;
         }
         int rewritten = 0;
-        for (int fragment = HEAD; fragment < fragments; fragment++) {
+        for (int fragment = ListLayout.HEAD; fragment < fragments; fragment++) {
             List<V> some = new ArrayList<>();
             from.readFragment(entries, fragment, some);
             for (V element : some) {

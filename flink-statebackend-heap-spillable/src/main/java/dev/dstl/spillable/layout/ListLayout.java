@@ -45,6 +45,9 @@ import org.apache.flink.core.memory.MemorySegment;
  */
 public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
 
+    /** In the place of a fragment's number: the elements in the head. */
+    static final int HEAD = -1;
+
     private static final int LONG_HEAD = 255;
     private static final int ELEMENTS_AT = 1;
     private static final int FRAGMENTS_AT = 5;
@@ -266,12 +269,12 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
     /**
      * Reads elements of the selected list.
      *
-     * @param fragment -1 for those in the head
+     * @param fragment number, or {@link #HEAD}
      */
     void readFragment(EntryReader entries, int fragment, List<V> target) throws IOException {
         int start = FRAGMENT_BYTES;
         int bytes;
-        if (fragment < 0) {
+        if (fragment == HEAD) {
             find(entries);
             readHead(entries);
             start = headBytes;

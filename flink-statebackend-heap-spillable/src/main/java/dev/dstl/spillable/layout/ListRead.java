@@ -28,14 +28,12 @@ import javax.annotation.Nullable;
  */
 final class ListRead<V> implements SlicedRead<List<V>> {
 
-    private static final int HEAD = -1;
-
     private final ListLayout<?, ?, V> layout;
     private final Allocation<List<V>> allocation = new Allocation<>();
     @Nullable private List<V> target;
 
     /** The fragment to read next; no other than the last one gets more elements. */
-    private int fragment = HEAD;
+    private int fragment = ListLayout.HEAD;
 
     ListRead(ListLayout<?, ?, V> layout) {
         this.layout = layout;
@@ -44,7 +42,7 @@ final class ListRead<V> implements SlicedRead<List<V>> {
     @Override
     @Nullable
     public List<V> read(EntryReader entries, int slices) throws IOException {
-        if (fragment == HEAD) {
+        if (fragment == ListLayout.HEAD) {
             int elements = layout.elements(entries);
             target = allocation.get(elements, () -> new ArrayList<>(elements));
             if (target == null) {

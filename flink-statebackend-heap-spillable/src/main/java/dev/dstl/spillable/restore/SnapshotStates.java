@@ -34,10 +34,9 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
  */
 public final class SnapshotStates<K> {
 
-    private final StateRegistry<K> registry;
-    private final List<StateMetaInfoSnapshot> snapshots;
     private final WrittenState<K, ?, ?>[] states;
-    private final RegisteredPriorityQueueStateBackendMetaInfo<?>[] queues;
+    private final RegisteredPriorityQueueStateBackendMetaInfo<?>[] timers;
+    private final HeapPriorityQueueSnapshotRestoreWrapper<?>[] queues;
 
     /**
      * Makes sure that all of them are registered.
@@ -52,10 +51,9 @@ public final class SnapshotStates<K> {
             List<StateMetaInfoSnapshot> snapshots,
             TypeSerializer<K> keySerializer,
             TypeSerializer<K> current) {
-        this.registry = registry;
-        this.snapshots = snapshots;
         this.states = new WrittenState[snapshots.size()];
-        this.queues = new RegisteredPriorityQueueStateBackendMetaInfo<?>[snapshots.size()];
+        this.timers = new RegisteredPriorityQueueStateBackendMetaInfo<?>[snapshots.size()];
+        this.queues = new HeapPriorityQueueSnapshotRestoreWrapper<?>[snapshots.size()];
         for (int i = 0; i < states.length; i++) {
             StateMetaInfoSnapshot snapshot = snapshots.get(i);
             switch (snapshot.getBackendStateType()) {
@@ -64,8 +62,8 @@ public final class SnapshotStates<K> {
                     registry.addRestored(states[i], current);
                     break;
                 case PRIORITY_QUEUE:
-                    queues[i] = new RegisteredPriorityQueueStateBackendMetaInfo(snapshot);
-                    registry.addRestoredQueue(snapshot);
+                    timers[i] = new RegisteredPriorityQueueStateBackendMetaInfo(snapshot);
+                    queues[i] = registry.addRestoredQueue(snapshot);
                     break;
                 default:
                     throw new IllegalStateException(
@@ -106,12 +104,10 @@ public final class SnapshotStates<K> {
      */
     @SuppressWarnings("unchecked") // elements of a queue have the type of its serializer
     void readTimer(int number, DataInputView in) throws IOException {
-        HeapPriorityQueueSnapshotRestoreWrapper<HeapPriorityQueueElement> queue =
-                (HeapPriorityQueueSnapshotRestoreWrapper<HeapPriorityQueueElement>)
-                        registry.queues().get(snapshots.get(number).getName());
-        queue.getPriorityQueue()
+        ((HeapPriorityQueueSnapshotRestoreWrapper<HeapPriorityQueueElement>) queues[number])
+                .getPriorityQueue()
                 .add(
                         (HeapPriorityQueueElement)
-                                queues[number].getElementSerializer().deserialize(in));
+                                timers[number].getElementSerializer().deserialize(in));
     }
 }

@@ -132,11 +132,10 @@ public final class StateRegistry<K> {
         return table;
     }
 
-    /** Makes sure that a timer queue of a snapshot exists, with its serializer if new. */
-    public void addRestoredQueue(StateMetaInfoSnapshot snapshot) {
-        if (!queues.containsKey(snapshot.getName())) {
-            queues.put(snapshot.getName(), newQueue(snapshot));
-        }
+    /** Returns the queue for the timers of a snapshot; made with its serializer if new. */
+    public HeapPriorityQueueSnapshotRestoreWrapper<?> addRestoredQueue(
+            StateMetaInfoSnapshot snapshot) {
+        return queues.computeIfAbsent(snapshot.getName(), name -> newQueue(snapshot));
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // element types are known to the serializer only

@@ -19,6 +19,7 @@ package dev.dstl.spillable.table;
 import dev.dstl.spillable.layout.KeyForm;
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.layout.SpilledLayouts;
+import java.util.Optional;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -106,9 +107,10 @@ public final class WrittenState<K, N, S> {
         }
         relation = Relation.SAME;
         TypeSerializer<N> namespaces =
-                reconfigured(namespaceSerializer(), namespaceSnapshot(), namespaceSerializer());
+                reconfigured(namespaceSerializer(), namespaceSnapshot())
+                        .orElse(namespaceSerializer());
         TypeSerializer<S> states =
-                reconfigured(stateSerializer(), stateSnapshot(), stateSerializer());
+                reconfigured(stateSerializer(), stateSnapshot()).orElse(stateSerializer());
         if (!KeyForm.differs(namespaces, namespaceSerializer())
                 && !KeyForm.differs(states, stateSerializer())) {
             return metaInfo;
@@ -173,30 +175,32 @@ public final class WrittenState<K, N, S> {
      */
     private static <T> boolean readsAsItIs(TypeSerializer<T> to, TypeSerializer<T> from) {
         return !KeyForm.differs(to, from)
-                || !KeyForm.differs(to, reconfigured(to, from.snapshotConfiguration(), from));
+                || reconfigured(to, from.snapshotConfiguration())
+                        .filter(reconfigured -> !KeyForm.differs(to, reconfigured))
+                        .isPresent();
     }
 
     private static <T> boolean writesOtherVersion(
             TypeSerializer<T> restored, TypeSerializerSnapshot<T> from) {
-        try {
-            return restored.snapshotConfiguration()
-                    .resolveSchemaCompatibility(from)
-                    .isCompatibleAfterMigration();
-        } catch (RuntimeException classOrFieldIsGone) {
-            return false;
-        }
+        return compared(restored, from)
+                .filter(TypeSerializerSchemaCompatibility::isCompatibleAfterMigration)
+                .isPresent();
     }
 
-    private static <T> TypeSerializer<T> reconfigured(
-            TypeSerializer<T> to, TypeSerializerSnapshot<T> from, TypeSerializer<T> otherwise) {
+    private static <T> Optional<TypeSerializer<T>> reconfigured(
+            TypeSerializer<T> to, TypeSerializerSnapshot<T> from) {
+        return compared(to, from)
+                .filter(TypeSerializerSchemaCompatibility::isCompatibleWithReconfiguredSerializer)
+                .map(TypeSerializerSchemaCompatibility::getReconfiguredSerializer);
+    }
+
+    /** Empty if they cannot be compared, as when a class or field is gone from the job. */
+    private static <T> Optional<TypeSerializerSchemaCompatibility<T>> compared(
+            TypeSerializer<T> to, TypeSerializerSnapshot<T> from) {
         try {
-            TypeSerializerSchemaCompatibility<T> compatibility =
-                    to.snapshotConfiguration().resolveSchemaCompatibility(from);
-            return compatibility.isCompatibleWithReconfiguredSerializer()
-                    ? compatibility.getReconfiguredSerializer()
-                    : otherwise;
-        } catch (RuntimeException classOrFieldIsGone) {
-            return otherwise;
+            return Optional.of(to.snapshotConfiguration().resolveSchemaCompatibility(from));
+        } catch (RuntimeException e) {
+            return Optional.empty();
         }
     }
 

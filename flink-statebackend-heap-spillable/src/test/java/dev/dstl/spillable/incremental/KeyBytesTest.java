@@ -124,17 +124,7 @@ class KeyBytesTest {
         Collection<KeyedStateHandle> handles = Collections.emptyList();
         for (int life = 0; life < 3; life++) {
             boolean registered = life > 0;
-            AbstractKeyedStateBackend<Holder> backend =
-                    KeyedBackends.create(
-                            PlacedBackends.spilled(
-                                    new Configuration()
-                                            .set(
-                                                    CheckpointingOptions.INCREMENTAL_CHECKPOINTS,
-                                                    incremental)),
-                            serializer(registered),
-                            KEY_GROUPS,
-                            new KeyGroupRange(0, KEY_GROUPS - 1),
-                            handles);
+            AbstractKeyedStateBackend<Holder> backend = spilled(incremental, registered, handles);
             for (int number = 0; number < KEYS; number++) {
                 if (life > 0) {
                     check(backend, number, life - 1);
@@ -181,17 +171,7 @@ class KeyBytesTest {
             EvolvingStringSerializer.latest = version;
             TypeSerializer<String> values = new EvolvingStringSerializer(version);
             boolean registered = keysChange && life > 0;
-            AbstractKeyedStateBackend<Holder> backend =
-                    KeyedBackends.create(
-                            PlacedBackends.spilled(
-                                    new Configuration()
-                                            .set(
-                                                    CheckpointingOptions.INCREMENTAL_CHECKPOINTS,
-                                                    incremental)),
-                            serializer(registered),
-                            KEY_GROUPS,
-                            new KeyGroupRange(0, KEY_GROUPS - 1),
-                            handles);
+            AbstractKeyedStateBackend<Holder> backend = spilled(incremental, registered, handles);
             boolean asksForState = life != 1 || asks != Asks.IN_NEXT_LIFE;
             if (life > 0 && asks == Asks.LATE) {
                 // What is on the heap is spilled.
@@ -214,6 +194,19 @@ class KeyBytesTest {
             handles = List.of(checkpoint(backend, store, life));
             backend.dispose();
         }
+    }
+
+    private static AbstractKeyedStateBackend<Holder> spilled(
+            boolean incremental, boolean registered, Collection<KeyedStateHandle> handles)
+            throws Exception {
+        return KeyedBackends.create(
+                PlacedBackends.spilled(
+                        new Configuration()
+                                .set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, incremental)),
+                serializer(registered),
+                KEY_GROUPS,
+                new KeyGroupRange(0, KEY_GROUPS - 1),
+                handles);
     }
 
     private static KeyedStateHandle checkpoint(

@@ -39,9 +39,7 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.state.ListState;
-import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapState;
-import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.java.typeutils.runtime.kryo.KryoSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -208,10 +206,7 @@ class RandomWritersTest {
             TypeSerializer<Holder> serializer,
             int number)
             throws Exception {
-        return backend.getPartitionedState(
-                new Holder(number % 3),
-                serializer,
-                new MapStateDescriptor<>("map", serializer, serializer));
+        return WritersOfHandlesTest.map(backend, serializer, number % 3);
     }
 
     private static ListState<Holder> list(
@@ -219,7 +214,6 @@ class RandomWritersTest {
             TypeSerializer<Holder> serializer,
             int number)
             throws Exception {
-        return backend.getPartitionedState(
-                new Holder(number % 3), serializer, new ListStateDescriptor<>("list", serializer));
+        return WritersOfHandlesTest.list(backend, serializer, number % 3);
     }
 }

@@ -29,6 +29,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.RunnableFuture;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.state.MapState;
@@ -61,15 +62,24 @@ class StatesOfSubtasksTest {
 
     private static final int KEY_GROUPS = 4;
 
+    /** Of two subtasks and of the job that restores them. */
+    private static final List<EvolvingStringSerializer> TWO_VERSIONS =
+            List.of(
+                    new EvolvingStringSerializer(1),
+                    new EvolvingStringSerializer(2),
+                    new EvolvingStringSerializer(2));
+
     @TempDir private Path directory;
 
     @ParameterizedTest
     @EnumSource(Form.class)
     void aStateInTwoVersions_isRefusedByName(Form form) {
-        assertThatThrownBy(() -> restoreTwoVersions(form, 2, EvolvingStringSerializer.AS_READ))
+        EvolvingStringSerializer.latest = EvolvingStringSerializer.AS_READ;
+
+        assertThatThrownBy(() -> restored(form, TWO_VERSIONS, List.of("a", "b")))
                 .rootCause()
                 .isInstanceOf(StateMigrationException.class)
-                .hasMessageContaining("State 'evolving' is in two versions")
+                .hasMessageContaining("State 'value' is in two versions")
                 .hasMessageContaining("set state.changelog.enabled: true");
     }
 
@@ -91,53 +101,10 @@ class StatesOfSubtasksTest {
     @ParameterizedTest
     @EnumSource(Form.class)
     void aStateInTwoVersionsOfWhichOneHasNoEntries_isRestored(Form form) throws Exception {
-        assertThat(restoreTwoVersions(form, 1, EvolvingStringSerializer.AS_READ)).isEqualTo(1);
-    }
+        EvolvingStringSerializer.latest = EvolvingStringSerializer.AS_READ;
 
-    @ParameterizedTest
-    @EnumSource(Form.class)
-    void aStateInTwoVersions_isRestored_ifItsSerializerWritesTheLaterOne(Form form)
-            throws Exception {
-        assertThat(restoreTwoVersions(form, 2, 2)).isEqualTo(2);
-    }
-
-    /**
-     * Restores a state that the first subtask has in another version than the second, and reads it.
-     */
-    private int restoreTwoVersions(Form form, int subtasksWithEntries, int restoredWrite)
-            throws Exception {
-        CheckpointStore store = new CheckpointStore(directory);
-        EvolvingStringSerializer.latest = restoredWrite;
-        List<KeyedStateHandle> handles = new ArrayList<>();
-        for (int subtask = 0; subtask < 2; subtask++) {
-            KeyGroupRange half = new KeyGroupRange(2 * subtask, 2 * subtask + 1);
-            AbstractKeyedStateBackend<Holder> backend = evolving(form, half, List.of());
-            ValueState<String> state = evolving(backend, 1 + subtask);
-            if (subtask < subtasksWithEntries) {
-                backend.setCurrentKey(keyIn(half));
-                state.update("value of " + half);
-                // So that it is spilled.
-                backend.setCurrentKey(backend.getCurrentKey());
-            }
-            RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot =
-                    form.snapshot(backend, store);
-            snapshot.run();
-            handles.add(snapshot.get().getJobManagerOwnedSnapshot());
-            backend.dispose();
-        }
-        AbstractKeyedStateBackend<Holder> backend =
-                evolving(form, new KeyGroupRange(0, 3), handles);
-        try {
-            ValueState<String> state = evolving(backend, 2);
-            for (int subtask = 0; subtask < subtasksWithEntries; subtask++) {
-                KeyGroupRange half = new KeyGroupRange(2 * subtask, 2 * subtask + 1);
-                backend.setCurrentKey(keyIn(half));
-                assertThat(state.value()).isEqualTo("value of " + half);
-            }
-            return backend.numKeyValueStateEntries();
-        } finally {
-            backend.dispose();
-        }
+        assertThat(restored(form, TWO_VERSIONS, Arrays.asList("a", null)))
+                .containsExactly("a", null);
     }
 
     @ParameterizedTest
@@ -145,15 +112,18 @@ class StatesOfSubtasksTest {
     void aStateOfWhichTheFirstHandleHasNoEntries_isRestoredInTheVersionOfTheSecond(Form form)
             throws Exception {
         EvolvingStringSerializer.latest = EvolvingStringSerializer.AS_READ;
-        assertThat(
-                        restored(
-                                form,
-                                List.of(
-                                        new EvolvingStringSerializer(1),
-                                        new EvolvingStringSerializer(2),
-                                        new EvolvingStringSerializer(2)),
-                                Arrays.asList(null, "value")))
+
+        assertThat(restored(form, TWO_VERSIONS, Arrays.asList(null, "value")))
                 .containsExactly(null, "value");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Form.class)
+    void aStateInTwoVersions_isRestored_ifItsSerializerWritesTheLaterOne(Form form)
+            throws Exception {
+        EvolvingStringSerializer.latest = 2;
+
+        assertThat(restored(form, TWO_VERSIONS, List.of("a", "b"))).containsExactly("a", "b");
     }
 
     /** Has a subclass that no job registers. */
@@ -269,7 +239,7 @@ class StatesOfSubtasksTest {
         KeyedStateHandle fresh = putColors(form, store, second, List.of(), all, Color.GREEN);
 
         AbstractKeyedStateBackend<Holder> backend =
-                evolving(form, new KeyGroupRange(0, 3), List.of(reconfigured, fresh));
+                spilled(form, new KeyGroupRange(0, 3), List.of(reconfigured, fresh));
         backend.setCurrentKey(keyIn(first));
         assertThat(colorMap(backend, all).keys()).containsExactlyInAnyOrder(Color.RED, Color.GREEN);
         backend.setCurrentKey(keyIn(second));
@@ -285,7 +255,7 @@ class StatesOfSubtasksTest {
             TypeSerializer<Color> serializer,
             Color added)
             throws Exception {
-        AbstractKeyedStateBackend<Holder> backend = evolving(form, range, handles);
+        AbstractKeyedStateBackend<Holder> backend = spilled(form, range, handles);
         backend.setCurrentKey(keyIn(range));
         colorMap(backend, serializer).put(added, "of " + added);
         // So that it is spilled.
@@ -318,7 +288,7 @@ class StatesOfSubtasksTest {
         List<KeyedStateHandle> handles = new ArrayList<>();
         for (int subtask = 0; subtask < values.size(); subtask++) {
             KeyGroupRange range = new KeyGroupRange(subtask, subtask);
-            AbstractKeyedStateBackend<Holder> backend = evolving(form, range, List.of());
+            AbstractKeyedStateBackend<Holder> backend = spilled(form, range, List.of());
             ValueState<V> state = value(backend, serializers.get(subtask));
             if (values.get(subtask) != null) {
                 backend.setCurrentKey(keyIn(range));
@@ -332,12 +302,13 @@ class StatesOfSubtasksTest {
             handles.add(snapshot.get().getJobManagerOwnedSnapshot());
             backend.dispose();
         }
-        AbstractKeyedStateBackend<Holder> backend =
-                evolving(form, new KeyGroupRange(0, 3), handles);
+        AbstractKeyedStateBackend<Holder> backend = spilled(form, new KeyGroupRange(0, 3), handles);
         try {
             // So that it is spilled before the job asks for it.
             backend.setCurrentKey(keyIn(new KeyGroupRange(3, 3)));
             ValueState<V> state = value(backend, serializers.get(values.size()));
+            assertThat(backend.numKeyValueStateEntries())
+                    .isEqualTo((int) values.stream().filter(Objects::nonNull).count());
             List<V> read = new ArrayList<>();
             for (int subtask = 0; subtask < values.size(); subtask++) {
                 backend.setCurrentKey(keyIn(new KeyGroupRange(subtask, subtask)));
@@ -367,7 +338,7 @@ class StatesOfSubtasksTest {
         return new Holder(number);
     }
 
-    private static AbstractKeyedStateBackend<Holder> evolving(
+    private static AbstractKeyedStateBackend<Holder> spilled(
             Form form, KeyGroupRange range, List<KeyedStateHandle> handles) throws Exception {
         return KeyedBackends.create(
                 Placement.SPILLED.backend(form),
@@ -375,13 +346,5 @@ class StatesOfSubtasksTest {
                 KEY_GROUPS,
                 range,
                 handles);
-    }
-
-    private static ValueState<String> evolving(
-            AbstractKeyedStateBackend<Holder> backend, int version) throws Exception {
-        return backend.getPartitionedState(
-                VoidNamespace.INSTANCE,
-                VoidNamespaceSerializer.INSTANCE,
-                new ValueStateDescriptor<>("evolving", new EvolvingStringSerializer(version)));
     }
 }

@@ -276,23 +276,23 @@ class WritersOfHandlesTest {
         return number % 5 == 0 ? LARGE : 3;
     }
 
-    private static MapState<Holder, Holder> map(
+    static MapState<Holder, Holder> map(
             AbstractKeyedStateBackend<Holder> backend,
             TypeSerializer<Holder> serializer,
-            int number)
+            int namespace)
             throws Exception {
         return backend.getPartitionedState(
-                new Holder(number),
+                new Holder(namespace),
                 serializer,
                 new MapStateDescriptor<>("map", serializer, serializer));
     }
 
-    private static ListState<Holder> list(
+    static ListState<Holder> list(
             AbstractKeyedStateBackend<Holder> backend,
             TypeSerializer<Holder> serializer,
-            int number)
+            int namespace)
             throws Exception {
         return backend.getPartitionedState(
-                new Holder(number), serializer, new ListStateDescriptor<>("list", serializer));
+                new Holder(namespace), serializer, new ListStateDescriptor<>("list", serializer));
     }
 }

@@ -160,6 +160,40 @@ class BackendModelTest {
         dispose(subtasks);
     }
 
+    /** Without {@code update()} a change may get lost, but no other element with it. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+    void aListThatTheJobChangesInPlace_isAsItWasOnceOrIsNow(long seed) throws Exception {
+        random = new Random(seed);
+        Configuration config = new Configuration();
+        config.set(SpillableOptions.OFF_HEAP_SIZE, MemorySize.ofMebiBytes(1));
+        KeyGroupRange range = new KeyGroupRange(0, KEY_GROUPS - 1);
+        Subtask subtask =
+                new Subtask(PlacedBackends.random(config, seed), range, Collections.emptyList());
+        subtasks = Collections.singletonList(subtask);
+        select(1).list.setCurrentNamespace(0L);
+        List<String> initial = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            initial.add(numbered(i));
+        }
+        subtask.list.update(initial);
+        for (int step = 0; step < 3000; step++) {
+            List<String> list = select(1).list.getInternal();
+            int first = Integer.parseInt(list.get(0).trim());
+            assertThat(list).hasSize(initial.size());
+            for (int i = 0; i < list.size(); i++) {
+                assertThat(list.get(i)).isEqualTo(numbered(first + i));
+            }
+            list.remove(0);
+            list.add(numbered(first + initial.size()));
+        }
+        dispose(subtasks);
+    }
+
+    private static String numbered(int number) {
+        return String.format("%60d", number);
+    }
+
     private StateBackend backend() {
         Configuration config = new Configuration();
         config.set(SpillableOptions.OFF_HEAP_SIZE, MemorySize.ofMebiBytes(1));

@@ -43,7 +43,7 @@ public final class EntryRewrite<K, N, S> {
     /**
      * Writes an entry to another map.
      *
-     * @param key bytes of an entry that is among {@code entries}
+     * @param key bytes of an entry that is among {@code entries} and not yet in {@code target}
      * @throws IOException if it cannot be read or written; part of it may be in {@code target} then
      */
     public void rewrite(EntryReader entries, byte[] key, PartitionedMap target) throws IOException {

@@ -109,7 +109,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         in.setBuffer(gathered.getSharedBuffer(), 0, gathered.length());
         List<V> list = new ArrayList<>(elements);
         for (int i = 0; i < elements; i++) {
-            list.add(elementSerializer.deserialize(in));
+            list.add(deserialize(elementSerializer, in));
         }
         gathered = cleared(gathered);
         in.releaseArrays();
@@ -285,7 +285,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         }
         in.setBuffer(copyValue(entries, start), 0, bytes);
         while (in.available() > 0) {
-            target.add(elementSerializer.deserialize(in));
+            target.add(deserialize(elementSerializer, in));
         }
     }
 
@@ -303,6 +303,34 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             addElement(map);
         } finally {
             map.end();
+        }
+    }
+
+    /**
+     * Adds elements to the selected list, or starts one, if all of them can be serialized.
+     *
+     * @throws IOException if one of them cannot be serialized; none has been added then
+     */
+    public void addAll(PartitionedMap map, List<V> added) throws IOException {
+        gathered.clear();
+        int[] ends = new int[added.size()];
+        int count = 0;
+        for (V element : added) {
+            serialize(elementSerializer, element, gathered);
+            ends[count++] = gathered.length();
+        }
+        map.begin();
+        try {
+            int start = 0;
+            for (int end : ends) {
+                elementOut = cleared(elementOut);
+                elementOut.write(gathered.getSharedBuffer(), start, end - start);
+                addElement(map);
+                start = end;
+            }
+        } finally {
+            map.end();
+            gathered = cleared(gathered);
         }
     }
 

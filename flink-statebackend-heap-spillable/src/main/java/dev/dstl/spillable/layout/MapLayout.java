@@ -114,12 +114,12 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
 
     private UV userValue() throws IOException {
         in.setBuffer(bucket.bytes(), bucket.valueOffset(), bucket.valueLength());
-        return in.readBoolean() ? null : userValueSerializer.deserialize(in);
+        return in.readBoolean() ? null : deserialize(userValueSerializer, in);
     }
 
     private UK userKey() throws IOException {
         in.setBuffer(bucket.bytes(), bucket.keyOffset(), bucket.keyLength());
-        return userKeySerializer.deserialize(in);
+        return deserialize(userKeySerializer, in);
     }
 
     /**

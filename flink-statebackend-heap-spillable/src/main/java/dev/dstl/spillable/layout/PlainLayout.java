@@ -53,7 +53,7 @@ public final class PlainLayout<K, N, S> extends SpilledLayout<K, N, S> {
             return null;
         }
         in.setBuffer(copyValue(entries, 0), 0, entries.valueLength());
-        S state = stateSerializer.deserialize(in);
+        S state = deserialize(stateSerializer, in);
         in.releaseArrays();
         return state;
     }

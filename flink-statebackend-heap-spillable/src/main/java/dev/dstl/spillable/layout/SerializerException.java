@@ -17,14 +17,28 @@
 package dev.dstl.spillable.layout;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.util.FlinkRuntimeException;
 
-/** A serializer cannot write an object; what it threw, no {@link IOException}, is the cause. */
+/**
+ * A serializer cannot write or read an object; what it threw, no {@link IOException}, is the cause.
+ */
 public final class SerializerException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
     SerializerException(TypeSerializer<?> serializer, Throwable cause) {
         super(serializer.getClass().getName() + " has failed: " + cause, cause);
+    }
+
+    /**
+     * The exception of an access that throws no {@link IOException}. If a serializer has failed,
+     * its cause is what the serializer threw, as in Flink's state backends.
+     */
+    public static RuntimeException unchecked(String message, IOException cause) {
+        return cause instanceof SerializerException
+                ? new FlinkRuntimeException(message, cause.getCause())
+                : new UncheckedIOException(message, cause);
     }
 }

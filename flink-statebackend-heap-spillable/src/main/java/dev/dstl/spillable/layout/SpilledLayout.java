@@ -160,8 +160,8 @@ public abstract class SpilledLayout<K, N, S> {
      */
     public final void readKey(KeyConsumer<K, N> consumer) throws IOException {
         in.setBuffer(key.getSharedBuffer(), 0, keyLength);
-        N namespace = namespaceSerializer.deserialize(in);
-        consumer.accept(keySerializer.deserialize(in), namespace);
+        N namespace = deserialize(namespaceSerializer, in);
+        consumer.accept(deserialize(keySerializer, in), namespace);
     }
 
     /** Whether the selected entry is among {@code entries}; goes to it if so. */
@@ -339,6 +339,15 @@ public abstract class SpilledLayout<K, N, S> {
             throws IOException {
         try {
             serializer.serialize(object, out);
+        } catch (RuntimeException | StackOverflowError e) {
+            throw new SerializerException(serializer, e);
+        }
+    }
+
+    static <T> T deserialize(TypeSerializer<T> serializer, DataInputDeserializer in)
+            throws IOException {
+        try {
+            return serializer.deserialize(in);
         } catch (RuntimeException | StackOverflowError e) {
             throw new SerializerException(serializer, e);
         }

@@ -19,7 +19,6 @@ package dev.dstl.spillable.layout;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.AbstractMap;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -112,7 +111,7 @@ public final class UserEntryIterator<K, N, UK, UV> implements Iterator<Map.Entry
             }
             readOnHeap(number, source.onHeap());
         } catch (IOException e) {
-            throw new UncheckedIOException("Cannot read a spilled map", e);
+            throw SerializerException.unchecked("Cannot read a spilled map", e);
         }
     }
 

@@ -47,6 +47,9 @@ import org.apache.flink.core.memory.MemorySegment;
  */
 public final class EntryReader {
 
+    /** Number of hashes, for {@link #addressesFrom}. */
+    public static final long HASHES = 1L << Integer.SIZE;
+
     static final int SEALED = 1;
     static final int FROZEN = 2;
     static final int ACTIVE = 3;
@@ -380,6 +383,21 @@ public final class EntryReader {
             start += cells;
         }
         return -1;
+    }
+
+    /**
+     * Hands over the addresses of all entries of one partition, without parts. They hold until the
+     * next change. Calls that go on with what the call before returned meet each partition once,
+     * also if changes in between have split some.
+     *
+     * @param hash 0 or what the call before returned, less than {@link #HASHES}
+     * @return where the next partition begins, or {@link #HASHES} if there is none
+     */
+    public long addressesFrom(long hash, LongConsumer consumer) {
+        int cursor = index((int) hash);
+        Layers layers = directory[cursor];
+        addressesAt(cursor, consumer);
+        return Integer.toUnsignedLong(layers.firstHash) + (HASHES >>> layers.depth);
     }
 
     private static int cells(Layers layers, int layer) {

@@ -66,8 +66,9 @@ final class ColdestPerByte {
     }
 
     /**
-     * What to load next, or null if nothing is spilled, or nothing for which there is room. A group
-     * that was loading until the job removed what was left needs a last step.
+     * What to load next, or null if nothing is spilled, or nothing that can be read and for which
+     * there is room. A group that was loading until the job removed what was left needs a last
+     * step.
      *
      * @param room bytes of heap that entries may take
      */
@@ -80,6 +81,7 @@ final class ColdestPerByte {
             for (int i = 0; i < placement.groupCount(); i++) {
                 boolean halfLoaded = placement.residency(i) == Residency.LOADING;
                 if ((placement.spilledEntries(i) == 0 && !halfLoaded)
+                        || placement.isUnloadable(i)
                         || placement.nothingFits(i, room)) {
                     continue;
                 }

@@ -83,6 +83,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
     private long nextCoolDownNanos;
     private boolean refusalLogged;
     private boolean unwritableLogged;
+    private boolean unloadableLogged;
     private int restoredEntries;
     private long restoredBytes;
     private boolean restoresToHeap = true;
@@ -244,7 +245,7 @@ public final class SpillScheduler implements StateMover, SpillMember {
         return true;
     }
 
-    private void loadStep() throws IOException {
+    private void loadStep() {
         double room = request.bytesToLoad();
         ColdestPerByte.Choice choice = ColdestPerByte.toLoad(states.tables(), room);
         if (choice == null) {
@@ -255,9 +256,26 @@ public final class SpillScheduler implements StateMover, SpillMember {
         if (placement.residency(choice.position) != Residency.LOADING) {
             placement.startLoad(choice.position);
         }
-        int moved = placement.load(choice.position, LOADED_PER_STEP, room);
-        counters.loaded(moved);
+        int spilled = placement.spilledEntries(choice.position);
+        try {
+            placement.load(choice.position, LOADED_PER_STEP, room);
+        } catch (IOException e) {
+            skipLoad(placement.describe(choice.position), e);
+        }
+        counters.loaded(spilled - placement.spilledEntries(choice.position));
         request.done((long) Math.ceil(placement.movedBytes(choice.position)));
+    }
+
+    private void skipLoad(String keyGroup, IOException cause) {
+        counters.refused();
+        if (!unloadableLogged) {
+            unloadableLogged = true;
+            LOG.error(
+                    "An entry cannot be deserialized, so the rest of {} stays spilled; other state"
+                            + " is loaded. The job fails if it asks for the entry. Logged once.",
+                    keyGroup,
+                    cause);
+        }
     }
 
     private void drop() {

@@ -45,19 +45,29 @@ final class TableListState<K, N, V> extends TableMergingState<K, N, V, List<V>, 
         return getInternal();
     }
 
+    /**
+     * While the list is being copied off-heap, a copy: if the job changed what it gets, the copy
+     * would consist of two lists.
+     */
+    @Override
+    public List<V> getInternal() {
+        List<V> list = super.getInternal();
+        return list != null && entry.isLeaving(namespace) ? new ArrayList<>(list) : list;
+    }
+
+    private ListLayout<K, N, V> layout() {
+        return (ListLayout<K, N, V>) entry.layout();
+    }
+
     @Override
     public void add(V value) throws IOException {
         Objects.requireNonNull(value, "You cannot add null to a ListState.");
-        PartitionedMap spilled = null;
         List<V> list = entry.heapState(namespace);
-        if (list == null) {
-            spilled = entry.spilledHome(namespace);
-            list = spilled == null ? newHeapList() : null;
-        }
-        if (list != null) {
-            list.add(value);
+        PartitionedMap spilled = list == null ? entry.spilledHome(namespace) : null;
+        if (spilled != null) {
+            layout().add(spilled, value);
         } else {
-            ((ListLayout<K, N, V>) entry.layout()).add(spilled, value);
+            (list == null ? newHeapList() : list).add(value);
         }
     }
 
@@ -71,8 +81,15 @@ final class TableListState<K, N, V> extends TableMergingState<K, N, V, List<V>, 
     public void addAll(List<V> values) throws IOException {
         Objects.requireNonNull(values, "List of values to add cannot be null.");
         requireNoNulls(values);
-        for (V value : values) {
-            add(value);
+        if (values.isEmpty()) {
+            return;
+        }
+        List<V> list = entry.heapState(namespace);
+        PartitionedMap spilled = list == null ? entry.spilledHome(namespace) : null;
+        if (spilled != null) {
+            layout().addAll(spilled, values);
+        } else {
+            (list == null ? newHeapList() : list).addAll(values);
         }
     }
 

@@ -17,6 +17,7 @@
 package dev.dstl.spillable.state;
 
 import dev.dstl.spillable.layout.MapLayout;
+import dev.dstl.spillable.layout.SerializerException;
 import dev.dstl.spillable.layout.UserEntryIterator;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.table.StateTable;
@@ -305,8 +306,8 @@ final class TableMapState<K, N, UK, UV> extends TableState<K, N, Map<UK, UV>>
             }
         }
 
-        private java.io.UncheckedIOException unreadable(IOException cause) {
-            return new java.io.UncheckedIOException("Cannot iterate over a spilled map", cause);
+        private RuntimeException unreadable(IOException cause) {
+            return SerializerException.unchecked("Cannot iterate over a spilled map", cause);
         }
     }
 

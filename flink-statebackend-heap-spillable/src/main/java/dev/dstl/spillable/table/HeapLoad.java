@@ -66,6 +66,22 @@ final class HeapLoad<K, N, S> {
             tooLarge = 0;
         }
         int before = spilled.size();
+        boolean failed = true;
+        try {
+            loadSteps(steps, room, spilled, layout);
+            failed = false;
+        } finally {
+            if (failed) {
+                // What was looked at is looked at again.
+                tooLarge = 0;
+            }
+        }
+        return before - spilled.size();
+    }
+
+    private void loadSteps(
+            int steps, double room, PartitionedMap spilled, SpilledLayout<K, N, S> layout)
+            throws IOException {
         for (int left = steps; left > 0 && !nothingFits(spilled, room - movedBytes); ) {
             if (large.isReading()) {
                 S state = large.readSlice(heap, spilled, layout);
@@ -82,7 +98,6 @@ final class HeapLoad<K, N, S> {
                 break;
             }
         }
-        return before - spilled.size();
     }
 
     /** Looks at about {@code most} entries; returns at how many. */

@@ -19,6 +19,7 @@ package dev.dstl.spillable.table;
 import dev.dstl.spillable.layout.EntryRewrite;
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.overlay.Addresses;
+import dev.dstl.spillable.overlay.EntryReader;
 import dev.dstl.spillable.overlay.ForeignView;
 import dev.dstl.spillable.overlay.PartitionPool;
 import dev.dstl.spillable.overlay.PartitionedMap;
@@ -366,8 +367,12 @@ final class KeyGroupMap<K, N, S> {
      * many entries it moved. Leaves entries where they are that need more than {@code room} bytes.
      */
     int load(int steps, double room, SpilledLayout<K, N, S> layout) throws IOException {
-        int moved = loading.load(steps, room, spilled, layout);
-        movedBytes = loading.movedBytes();
+        int moved;
+        try {
+            moved = loading.load(steps, room, spilled, layout);
+        } finally {
+            movedBytes = loading.movedBytes();
+        }
         if (spilled.size() == 0) {
             spilled.close();
             spilled = null;
@@ -443,10 +448,14 @@ final class KeyGroupMap<K, N, S> {
         PartitionedMap target = new PartitionedMap(pool, identity);
         PartitionedMap obsolete = target;
         try {
-            for (int cursor = 0; cursor < spilled.entries().cursorEnd(); cursor++) {
-                // By their keys: what is written may let partitions that are read be merged.
-                for (byte[] key : spilledKeysAt(cursor)) {
-                    rewrite.rewrite(spilled.entries(), key, target);
+            EntryReader entries = spilled.entries();
+            for (long hash = 0; hash < EntryReader.HASHES; ) {
+                // By hashes and keys: what is written may let partitions that are read be merged
+                // and split.
+                Addresses addresses = new Addresses();
+                hash = entries.addressesFrom(hash, addresses);
+                for (byte[] key : addresses.copyKeys(entries)) {
+                    rewrite.rewrite(entries, key, target);
                 }
             }
             if (target.size() != spilled.size()) {

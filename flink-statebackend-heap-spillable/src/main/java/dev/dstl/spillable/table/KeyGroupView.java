@@ -16,11 +16,11 @@
 
 package dev.dstl.spillable.table;
 
+import dev.dstl.spillable.layout.SerializerException;
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.overlay.Addresses;
 import dev.dstl.spillable.overlay.SpilledView;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
@@ -189,7 +189,7 @@ final class KeyGroupView<K, N, S> {
                             ? entry.get(0)
                             : entry.get(0).filterOrTransform(transformer);
                 } catch (IOException e) {
-                    throw new UncheckedIOException("Cannot read a spilled entry", e);
+                    throw SerializerException.unchecked("Cannot read a spilled entry", e);
                 }
             }
         };

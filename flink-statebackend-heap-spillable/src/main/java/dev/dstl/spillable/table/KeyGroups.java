@@ -23,12 +23,10 @@ import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.partition.StateIdentity;
 import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
-import org.apache.flink.util.FlinkRuntimeException;
 
 /**
  * The key groups of one state, the layout in which they spill, and every access to an entry of one
@@ -134,7 +132,7 @@ final class KeyGroups<K, N, S> {
                 try {
                     group.reencode(space.open(), oldLayout, newLayout);
                 } catch (IOException e) {
-                    throw new UncheckedIOException(
+                    throw SerializerException.unchecked(
                             "Cannot migrate spilled state '" + stateName + "'", e);
                 }
             }
@@ -210,17 +208,13 @@ final class KeyGroups<K, N, S> {
     }
 
     RuntimeException unreadable(IOException cause) {
-        return failed("Cannot read spilled state '" + stateName + "'", cause);
+        return SerializerException.unchecked(
+                "Cannot read spilled state '" + stateName + "'", cause);
     }
 
     private RuntimeException unwritable(IOException cause) {
-        return failed("Cannot write spilled state '" + stateName + "'", cause);
-    }
-
-    private static RuntimeException failed(String message, IOException cause) {
-        return cause instanceof SerializerException
-                ? new FlinkRuntimeException(message, cause.getCause())
-                : new UncheckedIOException(message, cause);
+        return SerializerException.unchecked(
+                "Cannot write spilled state '" + stateName + "'", cause);
     }
 
     void close() {

@@ -83,8 +83,8 @@ final class LargeEntryMove<K, N, S> {
     /** Starts to move the entry, which the layout has selected, unless one step does it. */
     boolean startRead(byte[] selected, PartitionedMap spilled, SpilledLayout<K, N, S> layout)
             throws IOException {
-        read = layout.slicedRead(spilled.entries());
-        if (read == null) {
+        SlicedRead<S> copy = layout.slicedRead(spilled.entries());
+        if (copy == null) {
             return false;
         }
         layout.readKey(
@@ -93,6 +93,7 @@ final class LargeEntryMove<K, N, S> {
                     namespace = newNamespace;
                 });
         keyBytes = selected;
+        read = copy;
         return true;
     }
 

@@ -43,6 +43,9 @@ public final class TablePlacement {
     /** Key groups with an entry that could not be serialized since the last cool-down. */
     private final BitSet unwritable = new BitSet();
 
+    /** Key groups with an entry that could not be deserialized since the last cool-down. */
+    private final BitSet unloadable = new BitSet();
+
     TablePlacement(KeyGroups<?, ?, ?> groups, SpillSpace space) {
         this.groups = groups;
         this.space = space;
@@ -93,6 +96,11 @@ public final class TablePlacement {
         return unwritable.get(position);
     }
 
+    /** Whether an entry of a key group could not be deserialized since the last cool-down. */
+    public boolean isUnloadable(int position) {
+        return unloadable.get(position);
+    }
+
     /** Whether the last load of a key group has found that no entry fits into so many bytes. */
     public boolean nothingFits(int position, double room) {
         return groups.at(position).nothingFits(room);
@@ -108,9 +116,10 @@ public final class TablePlacement {
         return groups.at(position).heat();
     }
 
-    /** Lets past accesses to every key group count half, and entries be serialized again. */
+    /** Lets past accesses to every key group count half, and entries be tried again. */
     public void coolDown() {
         unwritable.clear();
+        unloadable.clear();
         for (int i = 0; i < groups.count(); i++) {
             groups.at(i).coolDown();
         }
@@ -193,7 +202,8 @@ public final class TablePlacement {
      * Moves about that many entries onto the heap, or as many slices of large ones.
      *
      * @return entries moved; fewer than asked for if the group has no more off-heap
-     * @throws IOException if an entry cannot be deserialized; it stays where it is then
+     * @throws IOException if an entry cannot be deserialized; it stays where it is then, and the
+     *     key group is {@linkplain #isUnloadable unloadable}
      */
     public int load(int position, int steps) throws IOException {
         return load(position, steps, Double.MAX_VALUE);
@@ -206,7 +216,12 @@ public final class TablePlacement {
      * @param room bytes of heap that entries may take
      */
     public int load(int position, int steps, double room) throws IOException {
-        return load(groups, position, steps, room);
+        try {
+            return load(groups, position, steps, room);
+        } catch (IOException e) {
+            unloadable.set(position);
+            throw e;
+        }
     }
 
     private static <K, N, S> int load(

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.spillable.KeyedBackends;
 import dev.dstl.spillable.PlacedBackends;
 import dev.dstl.spillable.SpillableStateBackend;
+import dev.dstl.spillable.config.SpillableOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -36,6 +37,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.java.typeutils.runtime.kryo.KryoSerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -152,7 +154,8 @@ class WritersOfHandlesTest {
                     new Configuration()
                             .set(
                                     CheckpointingOptions.INCREMENTAL_CHECKPOINTS,
-                                    form == Form.INCREMENTAL);
+                                    form == Form.INCREMENTAL)
+                            .set(SpillableOptions.OFF_HEAP_SIZE, MemorySize.ofMebiBytes(1));
             switch (this) {
                 case HEAP:
                     return PlacedBackends.onHeap();

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.overlay.PartitionedMapFixture;
 import dev.dstl.spillable.overlay.SpilledView;
+import dev.dstl.spillable.spill.PickySerializer;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -71,6 +72,44 @@ class ListLayoutTest extends PartitionedMapFixture {
             texts.add(text(random));
         }
         return texts;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 3, 300, 5000})
+    void elementsThatAreAddedAtOnce_comeAfterThoseThatAreThere(int before) throws IOException {
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < before; i++) {
+            add(1, "before " + i);
+            expected.add("before " + i);
+        }
+        List<String> added = texts(new Random(before), 500);
+        layout.select(1, 0L);
+        layout.addAll(map, added);
+        expected.addAll(added);
+
+        assertThat(read(1)).isEqualTo(expected);
+    }
+
+    @Test
+    void ofElementsThatAreAddedAtOnce_noneIsThere_ifOneCannotBeSerialized() throws IOException {
+        ListLayout<Integer, Long, String> picky =
+                new ListLayout<>(
+                        IntSerializer.INSTANCE,
+                        LongSerializer.INSTANCE,
+                        new ListSerializer<>(new PickySerializer()));
+        picky.select(1, 0L);
+        picky.addAll(map, Arrays.asList("one", "two"));
+
+        picky.select(1, 0L);
+        assertThatThrownBy(
+                        () ->
+                                picky.addAll(
+                                        map,
+                                        Arrays.asList("three", PickySerializer.INCOMPLETE, "five")))
+                .isInstanceOf(SerializerException.class);
+
+        picky.select(1, 0L);
+        assertThat(picky.read(map.entries())).containsExactly("one", "two");
     }
 
     @Test

@@ -17,10 +17,12 @@
 package dev.dstl.spillable.spill;
 
 import dev.dstl.spillable.FakeStringSerializer;
+import java.io.EOFException;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /** Serializes all strings but three, for which it fails in different ways. */
@@ -29,6 +31,8 @@ public final class PickySerializer extends FakeStringSerializer {
     public static final String REFUSED = "cannot be written";
     public static final String TOO_DEEP = "cannot be written with so small a stack";
     public static final String INCOMPLETE = "cannot be written before it is complete";
+    public static final String DAMAGED = "cannot be read, as it is damaged";
+    public static final String UNKNOWN = "cannot be read, as its class is gone";
 
     private static final long serialVersionUID = 1L;
 
@@ -45,6 +49,19 @@ public final class PickySerializer extends FakeStringSerializer {
                 // the others can be written
         }
         StringSerializer.INSTANCE.serialize(record, target);
+    }
+
+    @Override
+    public String deserialize(DataInputView source) throws IOException {
+        String record = StringSerializer.INSTANCE.deserialize(source);
+        switch (record) {
+            case DAMAGED:
+                throw new EOFException("damaged");
+            case UNKNOWN:
+                throw new IllegalStateException("class is gone");
+            default:
+                return record;
+        }
     }
 
     @Override

@@ -375,6 +375,45 @@ class SpillSchedulerTest {
         verify();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {PickySerializer.DAMAGED, PickySerializer.UNKNOWN})
+    void anEntryThatCannotBeDeserialized_staysSpilled_andNoOtherDoes(String unreadable)
+            throws Exception {
+        StateTable<Integer, VoidNamespace, String> picky =
+                tables.add("picky", ENTRIES_PER_GROUP, new PickySerializer());
+        PlacedTables.put(picky, 4, unreadable);
+        for (int group = 0; group < PlacedTables.GROUPS; group++) {
+            picky.placement().startSpill(group);
+            picky.placement().spill(group, Integer.MAX_VALUE);
+            table.placement().startSpill(group);
+            table.placement().spill(group, Integer.MAX_VALUE);
+        }
+        long refusals = counters.refusals();
+        try (LoggedLines errors = new LoggedLines(SpillScheduler.class, Level.ERROR)) {
+            for (int i = 0; i < 10; i++) {
+                scheduler.requestLoad(100_000_000);
+                mailbox.runAll();
+            }
+
+            assertThat(errors.lines()).hasSize(1);
+            assertThat(errors.lines().get(0))
+                    .contains("the rest of state 'picky', key group 0 stays spilled");
+        }
+        assertThat(counters.refusals()).isEqualTo(refusals + 1);
+        assertThat(spilled()).isZero();
+        for (int group = 1; group < PlacedTables.GROUPS; group++) {
+            assertThat(picky.placement().spilledEntries(group)).isZero();
+        }
+        assertThat(picky.placement().spilledEntries(0)).isPositive();
+
+        PlacedTables.put(picky, 4, "can be read");
+        picky.placement().coolDown();
+        scheduler.requestLoad(100_000_000);
+        mailbox.runAll();
+        assertThat(picky.placement().spilledEntries(0)).as("tried again").isZero();
+        verify();
+    }
+
     @Test
     void restoredState_goesToTheHeapAsLongAsThereIsRoom() throws IOException {
         int toHeap = 0;

@@ -19,6 +19,7 @@ package dev.dstl.spillable.table;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.spillable.layout.ListLayout;
 import dev.dstl.spillable.layout.PlainLayout;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.partition.StateIdentity;
@@ -34,6 +35,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.api.java.typeutils.runtime.CopyableValueSerializer;
 import org.apache.flink.api.java.typeutils.runtime.NullableSerializer;
@@ -334,6 +336,77 @@ class KeyGroupMapTest {
                 assertThat(map.get(key, 0, other)).isEqualTo(expected.get(Arrays.asList(key, 0)));
             }
             map.close();
+        }
+    }
+
+    /** With the first list that is written, the partition that is read becomes two. */
+    @Test
+    void aNewLayout_rewritesEachListOnce_thoughWritingSplitsWhatIsRead(@TempDir Path largeDisk)
+            throws IOException {
+        ListSerializer<String> serializer = new ListSerializer<>(StringSerializer.INSTANCE);
+        ListLayout<Integer, Integer, String> from = listLayout(serializer);
+        KeyGroupMap<Integer, Integer, List<String>> lists =
+                new KeyGroupMap<>(serializer, new StateIdentity(0, "state", 0), new EntrySizes());
+        int keys = 30;
+        try (PoolOnDisk large = new PoolOnDisk(largeDisk, 16 << 20)) {
+            lists.startSpill(large.pool());
+            lists.spill(1, from);
+            for (int key = 0; key < keys; key++) {
+                from.select(key, 0);
+                lists.put(key, 0, twoLongElements(key), from);
+            }
+            assertThat(lists.spilledHome(from).entries().cursorEnd()).isOne();
+            large.pool().sealLargeOverlays();
+
+            ListLayout<Integer, Integer, String> to = listLayout(serializer);
+            lists.reencode(large.pool(), from, to);
+
+            for (int key = 0; key < keys; key++) {
+                to.select(key, 0);
+                assertThat(lists.get(key, 0, to)).isEqualTo(twoLongElements(key));
+            }
+            lists.close();
+        }
+    }
+
+    private static ListLayout<Integer, Integer, String> listLayout(
+            ListSerializer<String> serializer) {
+        return new ListLayout<>(IntSerializer.INSTANCE, IntSerializer.INSTANCE, serializer);
+    }
+
+    private static List<String> twoLongElements(int key) {
+        return Arrays.asList(key + "a".repeat(10_000), key + "b".repeat(10_000));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {128, 256, 1024, 4096})
+    void aNewLayout_rewritesEachListOnce_whateverMemoryThereIs(
+            int budgetKilobytes, @TempDir Path smallDisk) throws IOException {
+        ListSerializer<String> serializer = new ListSerializer<>(StringSerializer.INSTANCE);
+        ListLayout<Integer, Integer, String> from = listLayout(serializer);
+        KeyGroupMap<Integer, Integer, List<String>> lists =
+                new KeyGroupMap<>(serializer, new StateIdentity(0, "state", 0), new EntrySizes());
+        Map<Integer, List<String>> all = new HashMap<>();
+        try (PoolOnDisk small = new PoolOnDisk(smallDisk, budgetKilobytes << 10)) {
+            lists.startSpill(small.pool());
+            lists.spill(1, from);
+            for (int i = 0; i < 20_000; i++) {
+                int key = i % 777;
+                String element = i + "x".repeat(i % 500);
+                from.select(key, 0);
+                from.add(lists.spilledHome(from), element);
+                all.computeIfAbsent(key, k -> new ArrayList<>()).add(element);
+            }
+
+            ListLayout<Integer, Integer, String> to = listLayout(serializer);
+            lists.reencode(small.pool(), from, to);
+
+            assertThat(lists.spilledSize()).isEqualTo(all.size());
+            for (Map.Entry<Integer, List<String>> entry : all.entrySet()) {
+                to.select(entry.getKey(), 0);
+                assertThat(lists.get(entry.getKey(), 0, to)).isEqualTo(entry.getValue());
+            }
+            lists.close();
         }
     }
 

@@ -33,6 +33,7 @@ import org.apache.flink.runtime.state.storage.JobManagerCheckpointStorage;
 import org.apache.flink.testutils.junit.extensions.parameterized.Parameter;
 import org.apache.flink.testutils.junit.extensions.parameterized.ParameterizedTestExtension;
 import org.apache.flink.testutils.junit.extensions.parameterized.Parameters;
+import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.function.RunnableWithException;
 import org.junit.jupiter.api.TestTemplate;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -88,7 +89,14 @@ class SpillableStateBackendTest extends StateBackendTestBase<SpillableStateBacke
         try {
             test.run();
         } catch (RuntimeException e) {
-            boolean expected = e.getClass().getSimpleName().equals("ExpectedKryoTestException");
+            boolean expected =
+                    ExceptionUtils.findThrowable(
+                                    e,
+                                    cause ->
+                                            cause.getClass()
+                                                    .getSimpleName()
+                                                    .equals("ExpectedKryoTestException"))
+                            .isPresent();
             if (!expected || placement != Placement.RANDOM_INCREMENTAL) {
                 throw e;
             }

@@ -328,10 +328,11 @@ final class JobLog implements OpenLogs.OpenLog {
     }
 
     /**
-     * Closes without waiting, since this runs on the main thread of the TaskManager. Running upload
-     * attempts get {@value #LINGER_SECONDS} seconds to end on their own, because an interrupted
-     * request may reach the store after its file was deleted. Deleting unneeded files may take
-     * {@value #DELETING_SECONDS} seconds longer, since some are deleted twice.
+     * Closes without waiting, since this runs on the main thread of the TaskManager. Uploads of
+     * segments that no checkpoint has are interrupted; the threads get {@value #LINGER_SECONDS}
+     * seconds to return. Deleting unneeded files may take {@value #DELETING_SECONDS} seconds
+     * longer, since some are deleted twice: an interrupted request may reach the store after its
+     * file was deleted.
      */
     @Override
     public void close() {

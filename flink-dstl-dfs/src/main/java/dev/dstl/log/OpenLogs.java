@@ -88,7 +88,8 @@ final class OpenLogs {
     }
 
     /**
-     * Closes the changelogs and waits until they have ended. Running uploads get half of the time.
+     * Closes the changelogs and waits until they have ended. After half of the time, uploads that
+     * still run are interrupted once more and deletions that are due later happen at once.
      */
     void closeAll(long boundMillis) throws InterruptedException {
         List<OpenLog> logs = all();

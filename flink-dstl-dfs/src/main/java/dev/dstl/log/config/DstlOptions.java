@@ -210,11 +210,11 @@ public final class DstlOptions {
                     .memoryType()
                     .defaultValue(MemorySize.ofMebiBytes(64))
                     .withDescription(
-                            "Memory that the restoring tasks of a TaskManager share for state"
-                                    + " changes that are read and sorted, but not yet replayed. By"
-                                    + " default up to a quarter of the heap (at most 512 mb) while"
-                                    + " the heap is less than half full. 0 reads one segment after"
-                                    + " the other and sorts 1 MiB at a time.");
+                            "Memory that restoring tasks of a TaskManager share for state"
+                                    + " changes that are read and sorted, but not yet replayed. Not"
+                                    + " set, it grows to a quarter of the heap (at most 512 mb) while"
+                                    + " the heap is less than half full; set, it is fixed. 0 reads one"
+                                    + " segment after the other and sorts 1 MiB at a time.");
 
     /**
      * Size up to which a subtask's state changes travel inline in checkpoint metadata instead of in

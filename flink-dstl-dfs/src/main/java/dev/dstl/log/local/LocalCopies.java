@@ -163,9 +163,10 @@ public final class LocalCopies implements AutoCloseable {
     private void writeTo(File file, LocalCopy copy, EncodedSegment segment) {
         try {
             create(file, segment);
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable t) {
+            // No copy is worth a process that ends because of an uncaught error.
             deleteNow(file);
-            failed(e.toString());
+            failed(t.toString());
             return;
         }
         if (closed || !copy.complete(Path.fromLocalFile(file), segment.length())) {
@@ -266,12 +267,12 @@ public final class LocalCopies implements AutoCloseable {
             File directory, ThrowingConsumer<File, IOException> deletion) {
         try {
             deletion.accept(directory);
-        } catch (IOException e) {
+        } catch (Throwable t) {
             LOG.warn(
                     "Could not delete {}, which holds copies of state changes that are no longer"
                             + " needed. Delete it manually.",
                     directory,
-                    e);
+                    t);
         }
         File jobDirectory = directory.getParentFile();
         if (jobDirectory.delete()) {

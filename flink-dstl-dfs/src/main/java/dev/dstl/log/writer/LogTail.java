@@ -185,6 +185,8 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                 }
             }
         }
+        // An aborted checkpoint must neither hold memory nor count as one that has its segments.
+        persist.whenCancelled(() -> withdraw(persist));
         try {
             if (!persist.isInline() || missing.size() >= MAX_INLINE_BATCHES) {
                 missing.forEach(batch -> commit.require(batch.sealed()));
@@ -230,15 +232,22 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     }
 
     private void giveUp(PendingPersist persist, Throwable cause) {
+        if (withdraw(persist)) {
+            persist.future().completeExceptionally(cause);
+        }
+    }
+
+    /** Returns false if the persist has ended before. */
+    private boolean withdraw(PendingPersist persist) {
         UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
             if (!persists.take(persist)) {
-                return;
+                return false;
             }
             persist.release(unreferenced);
         }
-        persist.future().completeExceptionally(cause);
         unreferenced.run();
+        return true;
     }
 
     @Override
@@ -429,7 +438,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             if (positions.stream().anyMatch(BatchPosition::isInline)) {
                 commit.persistedInline();
             }
-            return completion(persist, result, delivery, unreferenced);
+            return persist.completion(result, delivery, unreferenced);
         } catch (Throwable t) {
             Delivery undelivered = delivery;
             return () -> {
@@ -442,19 +451,6 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         } finally {
             persist.release(unreferenced);
         }
-    }
-
-    private static Runnable completion(
-            PendingPersist persist,
-            SnapshotResult<ChangelogStateHandleStreamImpl> result,
-            Delivery delivery,
-            UnreferencedBatches unreferenced) {
-        return () -> {
-            if (!persist.future().complete(result)) {
-                delivery.drop();
-            }
-            unreferenced.run();
-        };
     }
 
     @Override

@@ -96,6 +96,30 @@ final class PendingPersist {
         return future;
     }
 
+    /** Runs an action, without a lock held, if the future fails or is cancelled, or has been. */
+    void whenCancelled(Runnable action) {
+        CompletableFuture<?> unused =
+                future.whenComplete(
+                        (result, failure) -> {
+                            if (failure != null) {
+                                action.run();
+                            }
+                        });
+    }
+
+    /** Returns what delivers a handle, or drops it if nobody waits for it any more. */
+    Runnable completion(
+            SnapshotResult<ChangelogStateHandleStreamImpl> result,
+            Delivery delivery,
+            Runnable afterwards) {
+        return () -> {
+            if (!future.complete(result)) {
+                delivery.drop();
+            }
+            afterwards.run();
+        };
+    }
+
     boolean isInline() {
         return inline;
     }

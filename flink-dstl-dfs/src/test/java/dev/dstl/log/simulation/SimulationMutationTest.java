@@ -49,6 +49,7 @@ class SimulationMutationTest {
         "UNCONFIRMED_DELETED_ON_CLOSE, NoReferencedSegmentDeleted",
         "POSITION_DROPPED, ReplayEqualsModel",
         "BUDGET_LEAKS, BudgetReturnsToZero",
+        "NOTHING_COUNTED, IncrementalSizes",
     })
     void defectIsFound(Mutant mutant, String invariant) {
         Map<String, Integer> found = new TreeMap<>();

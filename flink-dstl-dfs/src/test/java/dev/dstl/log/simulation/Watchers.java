@@ -28,6 +28,7 @@ import dev.dstl.log.simulation.invariant.BoundedRuns;
 import dev.dstl.log.simulation.invariant.BudgetReturnsToZero;
 import dev.dstl.log.simulation.invariant.EveryConfirmedPositionReadable;
 import dev.dstl.log.simulation.invariant.Frugality;
+import dev.dstl.log.simulation.invariant.IncrementalSizes;
 import dev.dstl.log.simulation.invariant.Invariant;
 import dev.dstl.log.simulation.invariant.Liveness;
 import dev.dstl.log.simulation.invariant.LocalCopiesStay;
@@ -63,7 +64,8 @@ final class Watchers implements ClusterWatcher {
                         new BoundedMemory(),
                         new BoundedRuns(),
                         new UploadedInTime(),
-                        new LocalCopiesStay());
+                        new LocalCopiesStay(),
+                        new IncrementalSizes());
     }
 
     void watch(Cluster cluster) {
@@ -149,6 +151,11 @@ final class Watchers implements ClusterWatcher {
 
     long completedCheckpoints() {
         return completedCheckpoints;
+    }
+
+    @Override
+    public void persisted(int runs, int newRuns, long bytes, long newBytes) {
+        invariants.forEach(invariant -> invariant.persisted(runs, newRuns, bytes, newBytes));
     }
 
     @Override

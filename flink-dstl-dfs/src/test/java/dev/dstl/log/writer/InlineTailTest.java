@@ -151,6 +151,56 @@ class InlineTailTest {
     }
 
     @Test
+    void smallTail_doesNotWaitBehindACheckpointThatWasAborted() throws Exception {
+        append(writer, "small");
+        writer.nextSequenceNumber();
+        log.store().failNext(WriteFault.FAIL_ON_CLOSE);
+        passTime(MAX_AGE_MILLIS + 100);
+        append(writer, "x".repeat(THRESHOLD));
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> aborted = persistAll(writer);
+        log.passLinger();
+        executor.runAll();
+        assertThat(log.store().segments()).as("the large batch is durable").hasSize(1);
+        aborted.cancel(false);
+
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> next =
+                writer.persist(writer.initialSequenceNumber(), 2);
+        executor.runAll();
+
+        assertThat(next).isDone();
+        assertThat(inlineParts(handleOf(next))).hasSize(1);
+        assertThat(filesOf(handleOf(next))).hasSize(1);
+    }
+
+    @Test
+    void checkpointAfterAnAbortedOne_countsWhatTheAbortedOneDidNotDeliver() throws Exception {
+        append(writer, "x".repeat(THRESHOLD));
+        persistAll(writer).cancel(false);
+        log.passLinger();
+        executor.runAll();
+        assertThat(log.store().segments()).hasSize(1);
+
+        ChangelogStateHandleStreamImpl next = persisted();
+
+        assertThat(next.getStateSize()).isPositive();
+        assertThat(next.getCheckpointedSize()).isEqualTo(next.getStateSize());
+    }
+
+    @Test
+    void abortedCheckpoint_holdsNoMemory_onceItsBatchesAreTruncated() {
+        append(writer, "x".repeat(THRESHOLD));
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> aborted = persistAll(writer);
+        SequenceNumber end = writer.nextSequenceNumber();
+        aborted.cancel(false);
+
+        writer.truncate(end);
+        executor.runAll();
+
+        assertThat(log.budget().reservedBytes()).isZero();
+        assertThat(log.store().segments()).isEmpty();
+    }
+
+    @Test
     void smallTail_waitsBehindAnotherLogsEarlierCheckpoint_whichMayBeForTheSameSegment()
             throws Exception {
         DstlLogWriter other = log.writer();

@@ -24,6 +24,16 @@ public interface ClusterWatcher extends StoreWatcher {
     /** A persist succeeded with a handle to this file. */
     void handedOver(String file);
 
+    /**
+     * A persist succeeded.
+     *
+     * @param runs in its handle
+     * @param newRuns those of them that no earlier handle of the changelog has, or that are inline
+     * @param bytes of all runs
+     * @param newBytes that the handle says are new
+     */
+    void persisted(int runs, int newRuns, long bytes, long newBytes);
+
     /** The JobManager has completed a checkpoint. */
     void completed(CompletedCheckpoint checkpoint);
 

@@ -74,6 +74,9 @@ public enum Mutant {
         }
     },
 
+    /** Checkpoints say that nothing in them is new. */
+    NOTHING_COUNTED,
+
     /** Failures are not retried. */
     RETRIES_FORGOTTEN {
         @Override

@@ -24,16 +24,21 @@ import dev.dstl.log.writer.DstlLogWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import javax.annotation.Nullable;
+import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 
 /**
  * One attempt of one subtask: appends to the real writer and to the model, takes part in
@@ -71,6 +76,9 @@ final class SimulatedTask {
 
     private final Map<Long, CheckpointedRange> checkpoints = new TreeMap<>();
     private final List<CompletableFuture<?>> persists = new ArrayList<>();
+
+    /** Runs in the handles of this changelog so far. */
+    private final Set<Tuple2<StreamStateHandle, Long>> namedRuns = new HashSet<>();
 
     private SimulatedLog log;
     private DstlLogWriter writer;
@@ -301,6 +309,7 @@ final class SimulatedTask {
                                 later(() -> declined(checkpointId, range), "declines");
                                 return;
                             }
+                            reportSizes(result.getJobManagerOwnedSnapshot());
                             range.part = handleOf(result, own);
                             List<LogHandle> parts = new ArrayList<>(older);
                             if (range.part != null) {
@@ -317,6 +326,23 @@ final class SimulatedTask {
                                             marksBases ? log.compactionBounds() : null);
                             later(() -> acknowledge(checkpointId, range, snapshot), "acknowledges");
                         }));
+    }
+
+    private void reportSizes(@Nullable ChangelogStateHandleStreamImpl handle) {
+        if (handle == null) {
+            return;
+        }
+        int newRuns = 0;
+        for (Tuple2<StreamStateHandle, Long> run : handle.getHandlesAndOffsets()) {
+            newRuns += namedRuns.add(run) || run.f0 instanceof ByteStreamStateHandle ? 1 : 0;
+        }
+        boolean miscounts = cluster.mutant() == Mutant.NOTHING_COUNTED;
+        cluster.watcher()
+                .persisted(
+                        handle.getHandlesAndOffsets().size(),
+                        newRuns,
+                        handle.getStateSize(),
+                        miscounts ? 0 : handle.getCheckpointedSize());
     }
 
     private void later(Runnable action, String what) {

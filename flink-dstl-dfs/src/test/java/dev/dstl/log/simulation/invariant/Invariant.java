@@ -84,6 +84,9 @@ public abstract class Invariant implements ClusterWatcher {
     public void handedOver(String file) {}
 
     @Override
+    public void persisted(int runs, int newRuns, long bytes, long newBytes) {}
+
+    @Override
     public void completed(CompletedCheckpoint checkpoint) {}
 
     @Override

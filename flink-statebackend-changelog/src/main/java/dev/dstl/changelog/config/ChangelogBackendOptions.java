@@ -33,10 +33,10 @@ public final class ChangelogBackendOptions {
                     .defaultValue("rocksdb")
                     .withDescription(
                             "State backend behind the changelog if 'state.backend.type'"
-                                    + " names DSTL's factory: 'rocksdb', 'hashmap' or the class name of"
-                                    + " a state backend factory. Not used with"
-                                    + " 'state.changelog.enabled', which wraps the backend in"
-                                    + " 'state.backend.type'.");
+                                    + " names DSTL's factory: 'rocksdb', 'hashmap' or the class name"
+                                    + " of a state backend factory. A job that sets both may differ."
+                                    + " Not used with 'state.changelog.enabled', which wraps the"
+                                    + " backend in 'state.backend.type'.");
 
     /** Number of threads of a TaskManager that upload materializations. */
     public static final ConfigOption<Integer> MATERIALIZE_THREADS =

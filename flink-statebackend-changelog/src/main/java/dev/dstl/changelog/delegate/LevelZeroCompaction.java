@@ -16,7 +16,6 @@
 
 package dev.dstl.changelog.delegate;
 
-import java.util.List;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyMetaData;
 import org.rocksdb.ColumnFamilyOptions;
@@ -59,13 +58,11 @@ final class LevelZeroCompaction {
         return Integer.parseInt(database.getProperty(columnFamily, "rocksdb.num-files-at-level0"));
     }
 
-    /** Compacts column families; blocks. The database must stay open. */
-    void run(List<ColumnFamilyHandle> columnFamilies) throws RocksDBException {
-        for (ColumnFamilyHandle columnFamily : columnFamilies) {
-            if (hasLargeLevelZero(database.getColumnFamilyMetaData(columnFamily))
-                    && hasLevels(columnFamily)) {
-                compact(columnFamily);
-            }
+    /** Compacts a column family if that is worth it; blocks. The database must stay open. */
+    void run(ColumnFamilyHandle columnFamily) throws RocksDBException {
+        if (hasLargeLevelZero(database.getColumnFamilyMetaData(columnFamily))
+                && hasLevels(columnFamily)) {
+            compact(columnFamily);
         }
     }
 

@@ -263,20 +263,11 @@ final class LoggedMapState<K, N, UK, UV>
         try {
             StateRecordFormat.writeMapValue(value, mapValueSerializer, record);
         } catch (Throwable t) {
-            if (holds(key, namespace, mapKey, value)) {
+            if (holds(() -> at(key, namespace, () -> delegate().get(mapKey)), value)) {
                 // changed in place, so the delegate has it already
                 log().markIncomplete(t);
             }
             throw t;
-        }
-    }
-
-    /** Returns whether the delegate has this object itself, or cannot say. */
-    private boolean holds(@Nullable K key, @Nullable N namespace, UK mapKey, @Nullable UV value) {
-        try {
-            return isSameObject(at(key, namespace, () -> delegate().get(mapKey)), value);
-        } catch (Throwable unknown) {
-            return true;
         }
     }
 

@@ -64,7 +64,7 @@ abstract class LoggedMergingState<
         try {
             writePayload(value, record);
         } catch (Throwable t) {
-            if (isSameObject(delegate().getInternal(), value)) {
+            if (holds(() -> delegate().getInternal(), value)) {
                 // changed in place, so the delegate has it already
                 log().markIncomplete(t);
             }
@@ -133,13 +133,9 @@ abstract class LoggedMergingState<
                 append(RecordKind.DELETE);
             }
         }
-        // after the sources, because the target may be one of them
-        delegate().setCurrentNamespace(target);
-        SV merged = delegate().getInternal();
-        if (merged != null) {
-            writePayload(merged, beginRecord(key, target));
-            append(RecordKind.PUT);
-        }
+        // after the sources, because the target may be one of them; nothing, if the job's function
+        // has returned null
+        logStored(target);
     }
 
     /** Adds null, whose meaning depends on the delegate. */

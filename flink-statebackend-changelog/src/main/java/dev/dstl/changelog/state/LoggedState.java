@@ -20,6 +20,7 @@ import dev.dstl.changelog.record.StateLog;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.concurrent.Callable;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -147,10 +148,23 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
     }
 
     /**
+     * Returns whether the delegate holds this object itself, or cannot say.
+     *
+     * @param stored asks the delegate
+     */
+    static boolean holds(Callable<?> stored, @Nullable Object value) {
+        try {
+            return isSameObject(stored.call(), value);
+        } catch (Throwable unknown) {
+            return true;
+        }
+    }
+
+    /**
      * Returns whether the delegate holds this object itself, so that a change of the object has
      * changed the state. With a time to live, Flink wraps the job's object anew each time.
      */
-    static boolean isSameObject(@Nullable Object held, @Nullable Object value) {
+    private static boolean isSameObject(@Nullable Object held, @Nullable Object value) {
         return value != null && unwrapped(held) == unwrapped(value);
     }
 

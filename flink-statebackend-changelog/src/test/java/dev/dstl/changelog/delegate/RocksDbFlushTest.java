@@ -17,8 +17,11 @@
 package dev.dstl.changelog.delegate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.fixture.Delegate;
+import java.io.IOException;
+import java.util.List;
 import java.util.Random;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
@@ -27,6 +30,7 @@ import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerial
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
+import org.apache.flink.util.ResourceGuard;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,13 +51,15 @@ class RocksDbFlushTest {
     @BeforeEach
     void create() throws Exception {
         delegate = Delegate.Kind.ROCKS_DB.create(IntSerializer.INSTANCE);
-        state =
-                backend()
-                        .getPartitionedState(
-                                VoidNamespace.INSTANCE,
-                                VoidNamespaceSerializer.INSTANCE,
-                                new ValueStateDescriptor<>(
-                                        "state", BytePrimitiveArraySerializer.INSTANCE));
+        state = state("state");
+    }
+
+    private ValueState<byte[]> state(String name) throws Exception {
+        return backend()
+                .getPartitionedState(
+                        VoidNamespace.INSTANCE,
+                        VoidNamespaceSerializer.INSTANCE,
+                        new ValueStateDescriptor<>(name, BytePrimitiveArraySerializer.INSTANCE));
     }
 
     @AfterEach
@@ -127,6 +133,37 @@ class RocksDbFlushTest {
         assertValues(0, 6 * KEYS);
     }
 
+    @Test
+    void databaseThatIsBeingClosed_isKeptOpenForOneColumnFamily_andNotForTheNext()
+            throws Exception {
+        ValueState<byte[]> other = state("other");
+        write(0, KEYS);
+        other.update(new byte[VALUE_BYTES]);
+        ResourceGuard closedDuringTheFirstFlush =
+                new ResourceGuard() {
+                    private int leases;
+
+                    @Override
+                    public Lease acquireResource() throws IOException {
+                        if (++leases > 2) {
+                            throw new IOException("closed");
+                        }
+                        return super.acquireResource();
+                    }
+                };
+        RocksDbFlush flush =
+                new RocksDbFlush(
+                        (RocksDB) RocksDbInternals.database(backend()),
+                        closedDuringTheFirstFlush,
+                        List.of(columnFamily("state"), columnFamily("other")));
+
+        assertThatThrownBy(flush::run).hasMessage("closed");
+
+        assertThat(files("state").size()).isPositive();
+        assertThat(files("other").size()).isZero();
+        assertThat(closedDuringTheFirstFlush.getLeaseCount()).isZero();
+    }
+
     private void write(int from, int to) throws Exception {
         byte[] value = new byte[VALUE_BYTES];
         for (int key = from; key < to; key++) {
@@ -151,16 +188,21 @@ class RocksDbFlushTest {
     private void flushByRocksDb() throws Exception {
         RocksDB database = (RocksDB) RocksDbInternals.database(backend());
         try (FlushOptions options = new FlushOptions()) {
-            database.flush(
-                    options,
-                    (ColumnFamilyHandle) RocksDbInternals.columnFamily(backend(), "state"));
+            database.flush(options, columnFamily("state"));
         }
     }
 
     private ColumnFamilyMetaData files() throws ReflectiveOperationException {
+        return files("state");
+    }
+
+    private ColumnFamilyMetaData files(String name) throws ReflectiveOperationException {
         RocksDB database = (RocksDB) RocksDbInternals.database(backend());
-        return database.getColumnFamilyMetaData(
-                (ColumnFamilyHandle) RocksDbInternals.columnFamily(backend(), "state"));
+        return database.getColumnFamilyMetaData(columnFamily(name));
+    }
+
+    private ColumnFamilyHandle columnFamily(String name) throws ReflectiveOperationException {
+        return (ColumnFamilyHandle) RocksDbInternals.columnFamily(backend(), name);
     }
 
     private AbstractKeyedStateBackend<Integer> backend() {

@@ -33,6 +33,7 @@ import org.apache.flink.api.common.state.ReducingStateDescriptor;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalListState;
 import org.apache.flink.runtime.state.internal.InternalMapState;
@@ -166,6 +167,37 @@ class LoggedStateTest {
             assertThat(job.sum.get()).as("still in namespace b").isNull();
             job.at(1, "a");
             assertThat(job.sum.get()).isEqualTo(3L);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void mergeForWhichTheFunctionReturnsNull_isAlsoOneAfterARestore(Delegate.Kind kind)
+            throws Exception {
+        ReducingStateDescriptor<String> vanishing =
+                new ReducingStateDescriptor<>(
+                        "vanishing", (one, other) -> null, StringSerializer.INSTANCE);
+        InMemoryLog log = InMemoryLog.withRecordKeys();
+        try (LoggedJob job = LoggedJob.start(kind, log)) {
+            InternalReducingState<Integer, String, String> state =
+                    (InternalReducingState<Integer, String, String>) job.create(vanishing);
+            job.at(1, "a");
+            state.setCurrentNamespace("a");
+            state.add("target");
+            state.setCurrentNamespace("b");
+            state.add("source");
+
+            state.mergeNamespaces("a", List.of("b"));
+
+            state.setCurrentNamespace("a");
+            assertThat(state.get()).isNull();
+        }
+        try (LoggedJob restored = LoggedJob.restore(kind, log)) {
+            InternalReducingState<Integer, String, String> state =
+                    (InternalReducingState<Integer, String, String>) restored.create(vanishing);
+            restored.at(1, "a");
+            state.setCurrentNamespace("a");
+            assertThat(state.get()).isNull();
         }
     }
 

@@ -16,6 +16,7 @@
 
 package dev.dstl.tool;
 
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -27,6 +28,12 @@ final class Interruption implements AutoCloseable {
 
     /** Longer than a request to a store takes; {@link Main} waits longer. */
     private static final long PATIENCE_SECONDS = 20;
+
+    /** Process without which the tool runs unnoticed, as a number; not set if there is none. */
+    static final String LAUNCHER = "dstl.tool.launcher";
+
+    private final Optional<ProcessHandle> launcher =
+            Optional.ofNullable(Long.getLong(LAUNCHER)).flatMap(ProcessHandle::of);
 
     private final CountDownLatch printed = new CountDownLatch(1);
     private final Thread hook = new Thread(this::interrupted, "dstl-interruption");
@@ -47,9 +54,9 @@ final class Interruption implements AutoCloseable {
         }
     }
 
-    /** Returns whether the command shall end now. */
+    /** Returns whether the command shall end now, also because its launcher was killed. */
     boolean isRequested() {
-        return requested;
+        return requested || launcher.map(process -> !process.isAlive()).orElse(false);
     }
 
     /** Lets the process end. */

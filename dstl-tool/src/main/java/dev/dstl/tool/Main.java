@@ -90,6 +90,7 @@ public final class Main {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Dlog4j.configurationFile=dstl-tool-log4j2.properties");
         command.add("-Ddstl.tool.log.level=" + (arguments.contains("--verbose") ? "info" : "off"));
+        command.add("-D" + Interruption.LAUNCHER + "=" + ProcessHandle.current().pid());
         command.add("-cp");
         command.add(classPath);
         command.add(Dstl.class.getName());

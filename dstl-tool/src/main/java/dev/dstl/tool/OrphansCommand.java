@@ -24,7 +24,10 @@ import dev.dstl.tool.output.Report;
 import dev.dstl.tool.output.ToolException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import org.apache.flink.api.common.JobID;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -77,10 +80,13 @@ final class OrphansCommand extends ReportingCommand {
 
     @Option(
             names = "--jobs-ended",
+            paramLabel = "JOB",
+            split = ",",
+            converter = JobIdConverter.class,
             description =
-                    "These jobs have ended, and no checkpoint or savepoint of theirs is elsewhere:"
-                            + " deletes their segments too.")
-    private boolean jobsEnded;
+                    "Ids of jobs that have ended, and of which no checkpoint or savepoint is"
+                            + " elsewhere: deletes their segments too; repeatable.")
+    private final Set<JobID> jobsEnded = new LinkedHashSet<>();
 
     private final Interruption interruption = new Interruption();
 

@@ -32,6 +32,7 @@ import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -391,7 +392,14 @@ class OrphansCommandTest extends ToolTest {
         assertThat(run.out()).contains("orphans: 2");
         assertThat(segments()).as("the job may run").containsExactlyInAnyOrder(needed, orphan);
 
-        dstl("orphans", basePath(), "--without-checkpoints", "--delete", "--jobs-ended").isFine();
+        dstl(
+                        "orphans",
+                        basePath(),
+                        "--without-checkpoints",
+                        "--delete",
+                        "--jobs-ended",
+                        jobOf(needed))
+                .isFine();
         assertThat(segments()).isEmpty();
     }
 
@@ -445,7 +453,8 @@ class OrphansCommandTest extends ToolTest {
                         "--checkpoints",
                         GuardedFileSystem.uri(checkpoints()),
                         "--delete",
-                        "--jobs-ended")
+                        "--jobs-ended",
+                        jobOf(needed) + "," + jobOf(fileOf(log)))
                 .isFine();
 
         assertThat(replaced).isTrue();
@@ -462,7 +471,7 @@ class OrphansCommandTest extends ToolTest {
                         FileAccess.of(basePath().toString()),
                         Duration.ofHours(1).toMillis(),
                         System.currentTimeMillis(),
-                        false);
+                        Set.of());
         OrphanReport found =
                 search.search(
                         () ->
@@ -531,7 +540,7 @@ class OrphansCommandTest extends ToolTest {
                 dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--json").isFine();
 
         assertThat(run.out())
-                .contains("job without a checkpoint", job, "name its directory")
+                .contains("job that may run", job, "none", "name its directory")
                 .contains("orphans: 2");
         assertThat(json.json().get("jobsWithoutCheckpoint").findValuesAsText("job")).contains(job);
         String known = needed.getParent().getParent().getParent().getFileName().toString();
@@ -553,9 +562,34 @@ class OrphansCommandTest extends ToolTest {
 
         assertThat(run.out()).contains("maybe needed 1 (", "--jobs-ended", "deleted      1 (");
         assertThat(segments()).containsExactlyInAnyOrder(needed, other);
-        dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete", "--jobs-ended")
+        dstl(
+                        "orphans",
+                        basePath(),
+                        "--checkpoints",
+                        checkpoints(),
+                        "--delete",
+                        "--jobs-ended",
+                        jobOf(needed))
+                .isFine();
+        assertThat(segments()).as("another job").containsExactlyInAnyOrder(needed, other);
+        dstl(
+                        "orphans",
+                        basePath(),
+                        "--checkpoints",
+                        checkpoints(),
+                        "--delete",
+                        "--jobs-ended",
+                        jobOf(other))
                 .isFine();
         assertThat(segments()).containsExactly(needed);
+    }
+
+    @Test
+    void jobsEnded_takesIdsOfJobs() {
+        dstl("orphans", basePath(), "--without-checkpoints", "--delete", "--jobs-ended", "all")
+                .fails(2, "--jobs-ended", "32 hexadecimal digits", "'all'");
+
+        assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
     }
 
     /** A task without input has uploaded its last segment, and checkpoints have failed since. */
@@ -570,6 +604,39 @@ class OrphansCommandTest extends ToolTest {
         assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
         assertThat(run.json().get("orphans").get(0).get("jobMayRun").asBoolean()).isTrue();
         assertThat(run.json().get("orphans").get(0).get("deleted").asBoolean()).isFalse();
+        assertThat(dstl("orphans", basePath(), "--checkpoints", checkpoints()).isFine().out())
+                .containsPattern("job that may run +maybe needed +bytes +newest checkpoint")
+                .containsPattern(jobOf(needed) + " +1 .*Z");
+    }
+
+    /** It was restored from a checkpoint of that job, which has taken none since. */
+    @Test
+    void aCheckpointOfAnotherJob_doesNotSayThatAJobNeedsNoNewerSegments() throws Exception {
+        age(checkpoint.resolve("_metadata"), Duration.ofMinutes(150));
+        Path ofRestored = checkpoints().resolve("00000000000000000000000000000def");
+        Files.createDirectories(ofRestored);
+        FileUtils.copy(
+                new org.apache.flink.core.fs.Path(checkpoint.toUri()),
+                new org.apache.flink.core.fs.Path(ofRestored.resolve("chk-9").toUri()),
+                false);
+
+        dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete").isFine();
+
+        assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
+    }
+
+    /** An object store gives a copy the time at which it was made. */
+    @Test
+    void aCopyOfAnOldCheckpoint_doesNotSayThatAJobNeedsNoNewerSegments() throws Exception {
+        age(checkpoint.resolve("_metadata"), Duration.ofMinutes(150));
+        FileUtils.copy(
+                new org.apache.flink.core.fs.Path(checkpoint.toUri()),
+                new org.apache.flink.core.fs.Path(checkpoints().resolve("keep/chk-6").toUri()),
+                false);
+
+        dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete").isFine();
+
+        assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
     }
 
     @Test

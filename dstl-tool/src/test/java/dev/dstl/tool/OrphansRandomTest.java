@@ -95,7 +95,7 @@ class OrphansRandomTest extends ToolTest {
         List<String> arguments = new ArrayList<>();
         arguments.addAll(List.of("orphans", GuardedFileSystem.uri(basePath()), "--delete"));
         if (jobsEnded) {
-            arguments.add("--jobs-ended");
+            arguments.addAll(List.of("--jobs-ended", new JobID(99, 1).toHexString()));
         }
         arguments.addAll(List.of("--checkpoints", GuardedFileSystem.uri(checkpoints())));
         ToolRun run = dstl(arguments.toArray());

@@ -114,6 +114,26 @@ class OrphansSafetyTest extends ToolTest {
         assertThat(needed).exists();
     }
 
+    /** As with flink-s3-fs-presto, which has an exception of its own for it. */
+    @Test
+    void aCheckpointThatIsGoneWhenItIsRead_hasASuccessor_whateverTheStoreSays() throws Exception {
+        Path checkpoint = WrittenCheckpoint.of(job, 7, log);
+        AtomicBoolean replaced =
+                before(
+                        Call.OPEN,
+                        checkpoint.resolve("_metadata"),
+                        () -> {
+                            WrittenCheckpoint.of(job, 8, log);
+                            FileUtils.deleteDirectory(checkpoint.toFile());
+                            throw new IOException("The specified key does not exist.");
+                        });
+
+        delete(GuardedFileSystem.uri(checkpoints())).isFine();
+
+        assertThat(replaced).isTrue();
+        assertThat(needed).exists();
+    }
+
     /** Flink deletes the metadata of a checkpoint first and its directory last. */
     @Test
     void aCheckpointThatIsBeingDeleted_hasASuccessorThatIsRead() throws Exception {

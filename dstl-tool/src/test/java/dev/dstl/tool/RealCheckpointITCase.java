@@ -153,6 +153,7 @@ class RealCheckpointITCase extends ToolTest {
                         "0s",
                         "--delete",
                         "--jobs-ended",
+                        jobOf(orphan),
                         "--json");
 
         assertThat(run.isFine().json().get("orphans").findValuesAsText("file"))

@@ -69,6 +69,11 @@ abstract class ToolTest {
         return Path.of(segment.getFilePath().getPath());
     }
 
+    /** The id of the job that has written a segment. */
+    static String jobOf(Path segment) {
+        return segment.getParent().getParent().getParent().getFileName().toString();
+    }
+
     /** All existing segments. */
     List<Path> segments() {
         try (Stream<Path> files = Files.walk(basePath())) {

@@ -66,7 +66,7 @@ final class CheckpointSearch {
 
     private final List<FileAccess> roots;
     private final Set<SegmentName> segments = new HashSet<>();
-    private final Map<JobID, Long> newestCheckpoints = new HashMap<>();
+    private final Map<JobID, NewestCheckpoint> newestCheckpoints = new HashMap<>();
 
     /** Path, time and length of the metadata that was read: it never changes. */
     private final Set<String> read = new HashSet<>();
@@ -109,10 +109,10 @@ final class CheckpointSearch {
     }
 
     /**
-     * Returns when the newest checkpoint was written that contains a segment of a job, by job, in
-     * milliseconds since the epoch.
+     * Returns the newest checkpoint of each job that contains a segment of it. Those of other jobs
+     * that were restored from the job's do not count: they say nothing about when it took one.
      */
-    Map<JobID, Long> newestCheckpoints() {
+    Map<JobID, NewestCheckpoint> newestCheckpoints() {
         return newestCheckpoints;
     }
 
@@ -194,10 +194,13 @@ final class CheckpointSearch {
                 for (SubtaskLog log : new CheckpointFile(root.fileSystem(), file).read().logs()) {
                     log.segmentNames().forEach(segment -> add(segment, status));
                 }
-            } catch (FileNotFoundException e) {
-                // Some file systems report in the same way that the user may not read it.
+            } catch (FileNotFoundException | ToolException e) {
+                // Some file systems report in the same way that the user may not read it, and some
+                // have exceptions of their own for a file that is gone.
                 if (root.find(file).isPresent()) {
-                    throw FileAccess.unreadable(file, e);
+                    throw e instanceof ToolException
+                            ? (ToolException) e
+                            : FileAccess.unreadable(file, e);
                 }
                 return false;
             }
@@ -207,7 +210,13 @@ final class CheckpointSearch {
 
         private void add(SegmentName segment, FileStatus metadata) {
             segments.add(segment);
-            newestCheckpoints.merge(segment.jobId(), metadata.getModificationTime(), Math::max);
+            Path directory = metadata.getPath().getParent();
+            if (!isOfOtherJob(directory, segment.jobId())) {
+                newestCheckpoints.merge(
+                        segment.jobId(),
+                        new NewestCheckpoint(numberOf(directory), metadata.getModificationTime()),
+                        NewestCheckpoint::of);
+            }
         }
 
         /** Returns what may have been missed, given the previous pass. */
@@ -249,6 +258,14 @@ final class CheckpointSearch {
             }
         }
         return names.contains(SHARED) && names.contains(TASK_OWNED);
+    }
+
+    /** Returns whether a checkpoint is in the directory that Flink has made for another job. */
+    private static boolean isOfOtherJob(Path checkpoint, JobID job) {
+        Path parent = checkpoint.getParent();
+        return parent != null
+                && Directories.isOfJob(parent)
+                && !parent.getName().equals(job.toHexString());
     }
 
     private static boolean isOfCheckpoint(Path directory) {

@@ -30,9 +30,10 @@ public final class RetainedCheckpoints {
 
     private final int count;
     private final Set<SegmentName> segments;
-    private final Map<JobID, Long> newest;
+    private final Map<JobID, NewestCheckpoint> newest;
 
-    private RetainedCheckpoints(int count, Set<SegmentName> segments, Map<JobID, Long> newest) {
+    private RetainedCheckpoints(
+            int count, Set<SegmentName> segments, Map<JobID, NewestCheckpoint> newest) {
         this.count = count;
         this.segments = segments;
         this.newest = newest;
@@ -69,12 +70,14 @@ public final class RetainedCheckpoints {
     }
 
     /**
-     * Returns when the newest of them was written that contains a segment of a job, in milliseconds
-     * since the epoch; empty if there is none.
+     * Returns when the newest of them was written that a job took and that contains a segment of
+     * it, in milliseconds since the epoch; empty if there is none.
      */
     public OptionalLong newestOf(JobID job) {
-        Long newestOfJob = newest.get(job);
-        return newestOfJob == null ? OptionalLong.empty() : OptionalLong.of(newestOfJob);
+        NewestCheckpoint newestOfJob = newest.get(job);
+        return newestOfJob == null
+                ? OptionalLong.empty()
+                : OptionalLong.of(newestOfJob.writtenEpochMillis());
     }
 
     /** Returns whether any of them contains a segment. */

@@ -27,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -49,8 +50,11 @@ public final class OrphanReport implements Report {
     /** Jobs with a segment to which a checkpoint refers. */
     private final Set<String> jobsWithCheckpoint;
 
-    /** Files of orphans that are not deleted, as their jobs may run. */
-    private final Set<Path> undecided;
+    /**
+     * Files of orphans that are not deleted, as their jobs may run, with the time of the newest
+     * checkpoint of the job, in milliseconds since the epoch.
+     */
+    private final Map<Path, OptionalLong> undecided;
 
     private final List<Path> emptyDirectories;
     private final long deletedDirectories;
@@ -66,7 +70,7 @@ public final class OrphanReport implements Report {
             int otherFiles,
             List<ListedSegment> orphans,
             Set<String> jobsWithCheckpoint,
-            Set<Path> undecided,
+            Map<Path, OptionalLong> undecided,
             List<Path> emptyDirectories) {
         this(
                 basePath,
@@ -90,7 +94,7 @@ public final class OrphanReport implements Report {
             int otherFiles,
             List<ListedSegment> orphans,
             Set<String> jobsWithCheckpoint,
-            Set<Path> undecided,
+            Map<Path, OptionalLong> undecided,
             List<Path> emptyDirectories,
             long deletedDirectories,
             @Nullable Map<Path, String> failures) {
@@ -130,14 +134,22 @@ public final class OrphanReport implements Report {
     /** Returns the orphans that are to be deleted if that is requested. */
     List<ListedSegment> orphansToDelete() {
         return orphans.stream()
-                .filter(orphan -> !undecided.contains(orphan.file()))
+                .filter(orphan -> !undecided.containsKey(orphan.file()))
                 .collect(Collectors.toList());
     }
 
     private List<ListedSegment> undecidedOrphans() {
         return orphans.stream()
-                .filter(orphan -> undecided.contains(orphan.file()))
+                .filter(orphan -> undecided.containsKey(orphan.file()))
                 .collect(Collectors.toList());
+    }
+
+    private static Map<String, List<ListedSegment>> byJob(List<ListedSegment> segments) {
+        Map<String, List<ListedSegment>> jobs = new TreeMap<>();
+        for (ListedSegment segment : segments) {
+            jobs.computeIfAbsent(segment.job(), job -> new ArrayList<>()).add(segment);
+        }
+        return jobs;
     }
 
     private static long bytes(List<ListedSegment> segments) {
@@ -146,12 +158,8 @@ public final class OrphanReport implements Report {
 
     /** Returns the orphans of each job without a checkpoint. */
     private Map<String, List<ListedSegment>> jobsWithoutCheckpoint() {
-        Map<String, List<ListedSegment>> jobs = new TreeMap<>();
-        for (ListedSegment orphan : orphans) {
-            if (!jobsWithCheckpoint.contains(orphan.job())) {
-                jobs.computeIfAbsent(orphan.job(), job -> new ArrayList<>()).add(orphan);
-            }
-        }
+        Map<String, List<ListedSegment>> jobs = byJob(orphans);
+        jobs.keySet().removeAll(jobsWithCheckpoint);
         return jobs;
     }
 
@@ -193,18 +201,25 @@ public final class OrphanReport implements Report {
         if (!undecided.isEmpty()) {
             text.append(
                     String.format(
-                            "maybe needed %d (%s), of jobs without a checkpoint or idle since their"
-                                    + " newest one: --delete keeps them. If these jobs have ended, and"
-                                    + " no checkpoint or savepoint of theirs is elsewhere, add"
-                                    + " --jobs-ended.%n",
+                            "maybe needed %d (%s), of jobs that may run: --delete keeps them. If a"
+                                    + " job has ended, and no checkpoint or savepoint of it is"
+                                    + " elsewhere, add --jobs-ended with its id.%n",
                             undecided.size(), ByteSize.text(bytes(undecidedOrphans()))));
-        }
-        Map<String, List<ListedSegment>> jobs = jobsWithoutCheckpoint();
-        if (!jobs.isEmpty()) {
-            Table table = new Table("job without a checkpoint", ">orphans", ">bytes");
-            jobs.forEach((job, of) -> table.row(job, of.size(), ByteSize.text(bytes(of))));
+            Table table =
+                    new Table("job that may run", ">maybe needed", ">bytes", "newest checkpoint");
+            byJob(undecidedOrphans())
+                    .forEach(
+                            (job, of) ->
+                                    table.row(
+                                            job,
+                                            of.size(),
+                                            ByteSize.text(bytes(of)),
+                                            newestCheckpoint(of.get(0))));
             text.append('\n').append(table.text());
-            text.append("If one of them has a checkpoint or a savepoint, name its directory.\n");
+        }
+        if (!jobsWithoutCheckpoint().isEmpty()) {
+            text.append(
+                    "If a job without one has a checkpoint or savepoint, name its directory.\n");
         }
         if (!orphans.isEmpty()) {
             Table table = new Table("written", ">bytes", "orphan");
@@ -223,12 +238,19 @@ public final class OrphanReport implements Report {
         return text.toString();
     }
 
+    private String newestCheckpoint(ListedSegment undecidedOrphan) {
+        OptionalLong checkpoint = undecided.get(undecidedOrphan.file());
+        return checkpoint.isPresent() ? time(checkpoint.getAsLong()) : "none";
+    }
+
     private static String written(ListedSegment segment) {
         return segment.modifiedEpochMillis() > 0
-                ? Instant.ofEpochMilli(segment.modifiedEpochMillis())
-                        .truncatedTo(ChronoUnit.SECONDS)
-                        .toString()
+                ? time(segment.modifiedEpochMillis())
                 : "not known";
+    }
+
+    private static String time(long epochMillis) {
+        return Instant.ofEpochMilli(epochMillis).truncatedTo(ChronoUnit.SECONDS).toString();
     }
 
     @Override
@@ -262,7 +284,7 @@ public final class OrphanReport implements Report {
             file.put("file", orphan.file().toString());
             file.put("bytes", orphan.bytes());
             file.put("modifiedEpochMillis", orphan.modifiedEpochMillis());
-            boolean kept = undecided.contains(orphan.file());
+            boolean kept = undecided.containsKey(orphan.file());
             file.put("deleted", !kept && failures != null && !failures.containsKey(orphan.file()));
             file.put("jobMayRun", kept);
             files.add(file);

@@ -37,6 +37,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.core.fs.EntropyInjector;
 import org.apache.flink.core.fs.Path;
 
@@ -59,7 +60,7 @@ public final class OrphanSearch {
     private final FileAccess basePath;
     private final long minAgeMillis;
     private final long nowEpochMillis;
-    private final boolean jobsEnded;
+    private final Set<JobID> jobsEnded;
 
     private final List<ListedSegment> segments = new ArrayList<>();
     private final Map<String, Long> lastWritten = new HashMap<>();
@@ -71,11 +72,11 @@ public final class OrphanSearch {
      *
      * @param basePath base path of the changelog
      * @param minAgeMillis time without a write after which a writer counts as ended
-     * @param jobsEnded whether jobs without a checkpoint, and those that wrote segments after their
-     *     newest one, have ended; if not, these segments are found, but not deleted
+     * @param jobsEnded jobs that have ended; of others that have no checkpoint, or wrote segments
+     *     after their newest one, these segments are found, but not deleted
      */
     public OrphanSearch(
-            FileAccess basePath, long minAgeMillis, long nowEpochMillis, boolean jobsEnded) {
+            FileAccess basePath, long minAgeMillis, long nowEpochMillis, Set<JobID> jobsEnded) {
         this.basePath = basePath;
         this.minAgeMillis = minAgeMillis;
         this.nowEpochMillis = nowEpochMillis;
@@ -121,7 +122,7 @@ public final class OrphanSearch {
         RetainedCheckpoints retained = checkpoints.read();
         List<ListedSegment> orphans = new ArrayList<>();
         Set<String> jobs = new HashSet<>();
-        Set<Path> undecided = new HashSet<>();
+        Map<Path, OptionalLong> undecided = new HashMap<>();
         int referenced = 0;
         int kept = 0;
         for (ListedSegment segment : segments) {
@@ -134,8 +135,9 @@ public final class OrphanSearch {
                 orphans.add(segment);
                 OptionalLong checkpoint = retained.newestOf(segment.name().jobId());
                 checkpoint.ifPresent(written -> jobs.add(segment.job()));
-                if (!jobsEnded && mayBeNeeded(segment, checkpoint)) {
-                    undecided.add(segment.file());
+                if (!jobsEnded.contains(segment.name().jobId())
+                        && mayBeNeeded(segment, checkpoint)) {
+                    undecided.put(segment.file(), checkpoint);
                 }
             }
         }

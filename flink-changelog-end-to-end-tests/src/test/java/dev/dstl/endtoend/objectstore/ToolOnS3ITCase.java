@@ -22,6 +22,7 @@ import dev.dstl.endtoend.objectstore.job.SummingJob;
 import dev.dstl.endtoend.objectstore.server.EmbeddedS3;
 import dev.dstl.endtoend.objectstore.server.PluginFileSystems;
 import dev.dstl.log.api.ChangelogWriter;
+import dev.dstl.log.store.SegmentName;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -101,9 +102,10 @@ class ToolOnS3ITCase {
         assertThat(listed.text).contains(file.getName());
         assertThat(file.getFileSystem().exists(file)).isTrue();
 
-        String[] delete = Arrays.copyOf(search, search.length + 2);
+        String[] delete = Arrays.copyOf(search, search.length + 3);
         delete[search.length] = "--delete";
         delete[search.length + 1] = "--jobs-ended";
+        delete[search.length + 2] = SegmentName.of(file).orElseThrow().jobId().toHexString();
         Run deleted = run(delete);
         assertThat(deleted.exitCode).as(deleted.text).isZero();
         assertThat(file.getFileSystem().exists(file)).isFalse();

@@ -169,8 +169,15 @@ final class LogStore {
         return orphanSearch().search(() -> RetainedCheckpoints.below(retained, true));
     }
 
-    private OrphanSearch orphanSearch() throws ToolException {
+    /** All jobs have ended. */
+    private OrphanSearch orphanSearch() throws IOException, ToolException {
+        Set<JobID> jobs =
+                CheckpointFiles.filesBelow(files()).stream()
+                        .map(file -> files().relativize(file).toString())
+                        .filter(file -> SEGMENT.matcher(file).matches())
+                        .map(file -> JobID.fromHexString(file.substring(0, file.indexOf('/'))))
+                        .collect(Collectors.toSet());
         return new OrphanSearch(
-                FileAccess.of(files().toUri().toString()), 0, System.currentTimeMillis(), true);
+                FileAccess.of(files().toUri().toString()), 0, System.currentTimeMillis(), jobs);
     }
 }

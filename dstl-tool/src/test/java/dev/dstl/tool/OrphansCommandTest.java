@@ -562,16 +562,13 @@ class OrphansCommandTest extends ToolTest {
 
         assertThat(run.out()).contains("maybe needed 1 (", "--jobs-ended", "deleted      1 (");
         assertThat(segments()).containsExactlyInAnyOrder(needed, other);
-        dstl(
-                        "orphans",
-                        basePath(),
-                        "--checkpoints",
-                        checkpoints(),
-                        "--delete",
-                        "--jobs-ended",
-                        jobOf(needed))
-                .isFine();
+        deleteOfEnded(needed);
         assertThat(segments()).as("another job").containsExactlyInAnyOrder(needed, other);
+        deleteOfEnded(other);
+        assertThat(segments()).containsExactly(needed);
+    }
+
+    private void deleteOfEnded(Path segment) {
         dstl(
                         "orphans",
                         basePath(),
@@ -579,9 +576,8 @@ class OrphansCommandTest extends ToolTest {
                         checkpoints(),
                         "--delete",
                         "--jobs-ended",
-                        jobOf(other))
+                        jobOf(segment))
                 .isFine();
-        assertThat(segments()).containsExactly(needed);
     }
 
     @Test

@@ -98,34 +98,31 @@ class OrphansSafetyTest extends ToolTest {
 
     @Test
     void aCheckpointThatIsGoneWhenItsDirectoryIsListed_hasASuccessorThatIsRead() throws Exception {
-        Path checkpoint = WrittenCheckpoint.of(job, 7, log);
-        AtomicBoolean replaced =
-                before(
-                        Call.LIST,
-                        checkpoint,
-                        () -> {
-                            WrittenCheckpoint.of(job, 8, log);
-                            FileUtils.deleteDirectory(checkpoint.toFile());
-                        });
-
-        delete(GuardedFileSystem.uri(checkpoints())).isFine();
-
-        assertThat(replaced).isTrue();
-        assertThat(needed).exists();
+        replaceBefore(Call.LIST, "", () -> {});
     }
 
     /** As with flink-s3-fs-presto, which has an exception of its own for it. */
     @Test
     void aCheckpointThatIsGoneWhenItIsRead_hasASuccessor_whateverTheStoreSays() throws Exception {
+        replaceBefore(
+                Call.OPEN,
+                "_metadata",
+                () -> {
+                    throw new IOException("The specified key does not exist.");
+                });
+    }
+
+    /** Checkpoint 8 replaces 7 just before a call on the directory of 7 or a file in it. */
+    private void replaceBefore(Call call, String file, Change answer) throws Exception {
         Path checkpoint = WrittenCheckpoint.of(job, 7, log);
         AtomicBoolean replaced =
                 before(
-                        Call.OPEN,
-                        checkpoint.resolve("_metadata"),
+                        call,
+                        checkpoint.resolve(file),
                         () -> {
                             WrittenCheckpoint.of(job, 8, log);
                             FileUtils.deleteDirectory(checkpoint.toFile());
-                            throw new IOException("The specified key does not exist.");
+                            answer.make();
                         });
 
         delete(GuardedFileSystem.uri(checkpoints())).isFine();

@@ -81,12 +81,7 @@ public final class Frugality extends Invariant {
     @Override
     public void stored(String file) {
         Traffic traffic = logs.get(cluster().history(file).writer());
-        if (!traffic.attempts.get(file).faultless) {
-            // A part of a segment, which a failed request left.
-            return;
-        }
-        Segment segment = traffic.segments.get(FileHistory.segmentOf(file));
-        segment.bytes = Math.max(segment.bytes, cluster().store().bytes(file).length);
+        traffic.attempts.get(file).storedBytes = cluster().store().bytes(file).length;
     }
 
     @Override
@@ -94,6 +89,7 @@ public final class Frugality extends Invariant {
         for (SimulatedLog log : cluster().logs()) {
             Traffic traffic = logs.get(log.incarnation());
             if (traffic != null) {
+                traffic.addDurable();
                 checkRequests(log, traffic);
                 checkBytes(log, traffic);
             }
@@ -143,6 +139,17 @@ public final class Frugality extends Invariant {
             timeouts = new LearnedTimeouts(timeoutMillis);
         }
 
+        /** Adds what faultless requests have stored; others may have left parts of segments. */
+        private void addDurable() {
+            attempts.forEach(
+                    (file, attempt) -> {
+                        if (attempt.faultless) {
+                            Segment segment = segments.get(FileHistory.segmentOf(file));
+                            segment.bytes = Math.max(segment.bytes, attempt.storedBytes);
+                        }
+                    });
+        }
+
         /** Counts the attempts of which something is true, given the bytes of their segment. */
         private int count(BiPredicate<Attempt, Long> what) {
             int count = 0;
@@ -160,6 +167,7 @@ public final class Frugality extends Invariant {
         private final LearnedTimeouts timeouts;
         private long endMillis;
         private long bytes;
+        private long storedBytes;
         private boolean faultless;
 
         private Attempt(long startMillis, LearnedTimeouts timeouts) {

@@ -29,14 +29,15 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
  * Applies the records of a list state as bytes. Consecutive appends to one list are written to the
- * delegate in one call, in its format: elements separated by commas.
+ * delegate in one call, in its format: elements separated by commas. Large lists are written in
+ * several calls, since what is gathered counts in no memory limit.
  */
 final class BulkListApplier extends BulkStateApplier {
 
     private static final byte DELIMITER = ',';
 
-    /** Size of the buffer that is retained for the next list. */
-    private static final int LARGEST_BUFFER = 1 << 20;
+    /** So many bytes, and the last record, are written in one call. */
+    static final int LARGEST_BUFFER = 1 << 20;
 
     private final BulkTarget target;
     private final TypeSerializer<?> elementSerializer;
@@ -45,9 +46,15 @@ final class BulkListApplier extends BulkStateApplier {
     /** The list whose appends are being collected; null if there is none. */
     @Nullable private LogRecord pending;
 
+    /** Whether a part of that list has been written. */
+    private boolean partWritten;
+
     private final LogRecord first = new LogRecord();
     private byte[] firstBytes = new byte[256];
     private DataOutputSerializer elements = new DataOutputSerializer(256);
+
+    /** Number of elements in the buffer, which may have no length. */
+    private int gathered;
 
     BulkListApplier(StateApplier entries, RestoredState<?, ?, ?, ?> restored, BulkTarget target) {
         super(entries, restored, target);
@@ -73,6 +80,9 @@ final class BulkListApplier extends BulkStateApplier {
             begin(record);
         }
         gather(record);
+        if (elements.length() >= LARGEST_BUFFER) {
+            writePart(pending);
+        }
         return true;
     }
 
@@ -97,6 +107,7 @@ final class BulkListApplier extends BulkStateApplier {
         System.arraycopy(record.buffer(), record.offset(), firstBytes, 0, length);
         first.wrap(record.keyGroup(), firstBytes, 0, length);
         pending = first;
+        partWritten = false;
     }
 
     private void gather(LogRecord record) throws IOException {
@@ -122,7 +133,7 @@ final class BulkListApplier extends BulkStateApplier {
     }
 
     private void gather(byte[] source, int offset, int length) throws IOException {
-        if (elements.length() > 0) {
+        if (gathered++ > 0) {
             elements.writeByte(DELIMITER);
         }
         elements.write(source, offset, length);
@@ -134,14 +145,22 @@ final class BulkListApplier extends BulkStateApplier {
             return;
         }
         pending = null;
-        byte[] bytes = elements.getSharedBuffer();
-        if (list.kind() == RecordKind.APPEND) {
-            target.append(list, bytes, 0, elements.length());
-        } else if (elements.length() > 0) {
-            target.put(list, bytes, 0, elements.length());
-        } else {
+        if (gathered > 0) {
+            writePart(list);
+        } else if (list.kind() == RecordKind.PUT && !partWritten) {
             target.delete(list);
         }
+    }
+
+    private void writePart(LogRecord list) throws IOException {
+        byte[] bytes = elements.getSharedBuffer();
+        if (list.kind() == RecordKind.APPEND || partWritten) {
+            target.append(list, bytes, 0, elements.length());
+        } else {
+            target.put(list, bytes, 0, elements.length());
+        }
+        partWritten = true;
+        gathered = 0;
         if (bytes.length > LARGEST_BUFFER) {
             elements = new DataOutputSerializer(256);
         } else {

@@ -28,6 +28,8 @@ import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -70,6 +72,38 @@ class LogReplayerTest {
             assertThat(job.map.keys()).containsExactlyInAnyOrder("k", "l");
             assertThat(job.pollAllTimers()).hasSize(1).first().asString().contains("210");
         }
+    }
+
+    /** So large that it is written to RocksDB in several parts. */
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void aLargeList_isRestoredInItsOrder(Delegate.Kind kind) throws Exception {
+        int elements = 300_000;
+        InMemoryLog log = InMemoryLog.withRecordKeys();
+        try (LoggedJob job = LoggedJob.start(kind, log)) {
+            job.at(1, "a");
+            job.list.update(List.of(-2, -1));
+            for (int i = 0; i < elements; i += 1000) {
+                job.at(1, "a");
+                job.list.addAll(numbers(i, i + 1000));
+                job.at(3, "a");
+                job.list.addAll(numbers(i, i + 1000));
+            }
+            job.at(2, "a");
+            job.list.add(7);
+        }
+        try (LoggedJob restored = LoggedJob.restore(kind, log)) {
+            restored.at(1, "a");
+            assertThat(restored.list.getInternal().equals(numbers(-2, elements))).isTrue();
+            restored.at(2, "a");
+            assertThat(restored.list.get()).containsExactly(7);
+            restored.at(3, "a");
+            assertThat(restored.list.getInternal().equals(numbers(0, elements))).isTrue();
+        }
+    }
+
+    private static List<Integer> numbers(int from, int to) {
+        return IntStream.range(from, to).boxed().collect(Collectors.toList());
     }
 
     @ParameterizedTest

@@ -17,6 +17,7 @@
 package dev.dstl.compat;
 
 import org.apache.flink.runtime.state.AsyncKeyedStateBackend;
+import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
 
 /**
@@ -33,6 +34,8 @@ public interface AsynchronousStateBackend extends StateBackend {
     @Override
     default <K> AsyncKeyedStateBackend<K> createAsyncKeyedStateBackend(
             KeyedStateBackendParameters<K> parameters) throws Exception {
-        return new OwningAsyncKeyedStateBackend<>(createKeyedStateBackend(parameters));
+        // On Flink 1.20 this refuses the jar, and the other class could not be loaded.
+        CheckpointableKeyedStateBackend<K> backend = createKeyedStateBackend(parameters);
+        return new OwningAsyncKeyedStateBackend<>(backend);
     }
 }

@@ -230,7 +230,7 @@ class UnalignedCheckpointITCase {
     /** Is busy with its first split until a checkpoint begins, before which both were assigned. */
     private static final class Reader implements SourceReader<String, Split> {
 
-        private static final long TRIGGER_ON_ITS_WAY_MILLIS = 500;
+        private static final long TRIGGER_ON_ITS_WAY_MILLIS = 2_000;
 
         private final Run run;
         private final List<Split> splits = new ArrayList<>();

@@ -128,12 +128,21 @@ final class LogStore {
      */
     void verifyNothingButWhatIsNamed(CheckpointFiles checkpoints, CheckpointFiles needed)
             throws IOException {
-        List<String> segments =
-                CheckpointFiles.filesBelow(files()).stream()
-                        .map(file -> files().relativize(file).toString())
-                        .collect(Collectors.toList());
-        assertThat(checkpoints.named(SEGMENT)).as("named segments").containsAll(segments);
-        assertThat(segments).as("segments").containsAll(needed.named(SEGMENT));
+        // The JobManager deletes metadata first and then the segments, some time after the job.
+        await().atMost(PATIENCE)
+                .pollInSameThread()
+                .untilAsserted(
+                        () ->
+                                assertThat(checkpoints.named(SEGMENT))
+                                        .as("named segments")
+                                        .containsAll(segments()));
+        assertThat(segments()).as("segments").containsAll(needed.named(SEGMENT));
+    }
+
+    private List<String> segments() throws IOException {
+        return CheckpointFiles.filesBelow(files()).stream()
+                .map(file -> files().relativize(file).toString())
+                .collect(Collectors.toList());
     }
 
     /**
@@ -172,8 +181,7 @@ final class LogStore {
     /** All jobs have ended. */
     private OrphanSearch orphanSearch() throws IOException, ToolException {
         Set<JobID> jobs =
-                CheckpointFiles.filesBelow(files()).stream()
-                        .map(file -> files().relativize(file).toString())
+                segments().stream()
                         .filter(file -> SEGMENT.matcher(file).matches())
                         .map(file -> JobID.fromHexString(file.substring(0, file.indexOf('/'))))
                         .collect(Collectors.toSet());

@@ -225,12 +225,12 @@ public final class DstlOptions {
                     .memoryType()
                     .defaultValue(MemorySize.parse("20 kb"))
                     .withDescription(
-                            "State changes of a subtask up to this size, but at most 6 MiB divided"
-                                    + " by the operator's parallelism, travel in the checkpoint"
-                                    + " metadata: the checkpoint waits for no request, the JobManager"
-                                    + " holds them. Default:"
-                                    + " execution.checkpointing.data-inline-threshold. At most 1 mb;"
-                                    + " 0 uploads everything.");
+                            "State changes of a subtask up to this size before"
+                                    + " compression, at most 6 MiB divided by the operator's"
+                                    + " parallelism, travel in the checkpoint metadata: the"
+                                    + " checkpoint waits for no request, the JobManager holds them."
+                                    + " Default: execution.checkpointing.data-inline-threshold. At"
+                                    + " most 1 mb; 0 uploads all.");
 
     /** Number of runs of similar size that are compacted into one. */
     public static final ConfigOption<Integer> COMPACTION_MIN_RUNS =

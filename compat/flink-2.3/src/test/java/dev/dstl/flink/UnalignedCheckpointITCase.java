@@ -181,12 +181,17 @@ class UnalignedCheckpointITCase {
         }
     }
 
-    /** Assigns both splits one after the other, before its first checkpoint. */
+    /** Assigns both splits one after the other. */
     private static final class Enumerator implements SplitEnumerator<Split, Split> {
 
         private final SplitEnumeratorContext<Split> context;
         private final Run run;
         private final List<Split> unassigned;
+
+        /**
+         * The first checkpoint after both were assigned; one may begin before there is a reader.
+         */
+        private long firstCheckpoint = Long.MAX_VALUE;
 
         Enumerator(SplitEnumeratorContext<Split> context, Run run, List<Split> unassigned) {
             this.context = context;
@@ -214,13 +219,18 @@ class UnalignedCheckpointITCase {
 
         @Override
         public Split snapshotState(long checkpointId) {
-            run.checkpointBegun.countDown();
+            if (unassigned.isEmpty()) {
+                firstCheckpoint = Math.min(firstCheckpoint, checkpointId);
+                run.checkpointBegun.countDown();
+            }
             return new Split("nothing");
         }
 
         @Override
         public void notifyCheckpointComplete(long checkpointId) {
-            run.checkpointComplete.countDown();
+            if (checkpointId >= firstCheckpoint) {
+                run.checkpointComplete.countDown();
+            }
         }
 
         @Override
@@ -230,7 +240,7 @@ class UnalignedCheckpointITCase {
     /** Is busy with its first split until a checkpoint begins, before which both were assigned. */
     private static final class Reader implements SourceReader<String, Split> {
 
-        private static final long TRIGGER_ON_ITS_WAY_MILLIS = 2_000;
+        private static final long TRIGGER_ON_ITS_WAY_MILLIS = 1_000;
 
         private final Run run;
         private final List<Split> splits = new ArrayList<>();

@@ -32,8 +32,8 @@ final class Interruption implements AutoCloseable {
     /** Process without which the tool runs unnoticed, as a number; not set if there is none. */
     static final String LAUNCHER = "dstl.tool.launcher";
 
-    private final Optional<ProcessHandle> launcher =
-            Optional.ofNullable(Long.getLong(LAUNCHER)).flatMap(ProcessHandle::of);
+    private final Optional<Long> launcherId = Optional.ofNullable(Long.getLong(LAUNCHER));
+    private final Optional<ProcessHandle> launcher = launcherId.flatMap(ProcessHandle::of);
 
     private final CountDownLatch printed = new CountDownLatch(1);
     private final Thread hook = new Thread(this::interrupted, "dstl-interruption");
@@ -56,7 +56,8 @@ final class Interruption implements AutoCloseable {
 
     /** Returns whether the command shall end now, also because its launcher was killed. */
     boolean isRequested() {
-        return requested || launcher.map(process -> !process.isAlive()).orElse(false);
+        return requested
+                || launcher.map(process -> !process.isAlive()).orElse(launcherId.isPresent());
     }
 
     /** Lets the process end. */

@@ -16,6 +16,7 @@
 
 package dev.dstl.tool;
 
+import java.util.regex.Pattern;
 import org.apache.flink.api.common.JobID;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -23,14 +24,15 @@ import picocli.CommandLine.TypeConversionException;
 /** Parses the id of a job as Flink prints it. */
 final class JobIdConverter implements ITypeConverter<JobID> {
 
+    private static final Pattern JOB = Pattern.compile("[0-9a-f]{32}");
+
     @Override
     public JobID convert(String text) {
-        try {
-            return JobID.fromHexString(text);
-        } catch (IllegalArgumentException e) {
+        if (!JOB.matcher(text).matches()) {
             throw new TypeConversionException(
                     String.format(
                             "expected the id of a job, 32 hexadecimal digits, found '%s'", text));
         }
+        return JobID.fromHexString(text);
     }
 }

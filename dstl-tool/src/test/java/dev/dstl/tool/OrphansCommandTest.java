@@ -621,6 +621,20 @@ class OrphansCommandTest extends ToolTest {
         assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
     }
 
+    /** As in application mode, where the id of the job is that of the cluster. */
+    @Test
+    void aJobThatBeganAnewWithTheSameId_isAsOldAsItsNewestCheckpoint() throws Exception {
+        age(checkpoint.resolve("_metadata"), Duration.ofMinutes(150));
+        FileUtils.copy(
+                new org.apache.flink.core.fs.Path(checkpoint.toUri()),
+                new org.apache.flink.core.fs.Path(checkpoint.resolveSibling("chk-2").toUri()),
+                false);
+
+        dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete").isFine();
+
+        assertThat(segments()).containsExactly(needed);
+    }
+
     /** An object store gives a copy the time at which it was made. */
     @Test
     void aCopyOfAnOldCheckpoint_doesNotSayThatAJobNeedsNoNewerSegments() throws Exception {

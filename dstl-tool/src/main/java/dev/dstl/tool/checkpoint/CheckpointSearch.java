@@ -214,7 +214,8 @@ final class CheckpointSearch {
             if (!isOfOtherJob(directory, segment.jobId())) {
                 newestCheckpoints.merge(
                         segment.jobId(),
-                        new NewestCheckpoint(numberOf(directory), metadata.getModificationTime()),
+                        new NewestCheckpoint(
+                                directory, numberOf(directory), metadata.getModificationTime()),
                         NewestCheckpoint::of);
             }
         }

@@ -16,13 +16,25 @@
 
 package dev.dstl.tool.checkpoint;
 
-/** The checkpoint of a job with the highest number that was found so far. Immutable. */
+import org.apache.flink.core.fs.Path;
+
+/** When a job took its newest checkpoint, as far as that was found. Immutable. */
 final class NewestCheckpoint {
 
+    private final Path directory;
     private final long number;
     private final long writtenEpochMillis;
 
-    NewestCheckpoint(long number, long writtenEpochMillis) {
+    /**
+     * @param checkpoint directory of the checkpoint
+     * @param number of the checkpoint, negative if its directory has none
+     */
+    NewestCheckpoint(Path checkpoint, long number, long writtenEpochMillis) {
+        this(number, checkpoint.getParent(), writtenEpochMillis);
+    }
+
+    private NewestCheckpoint(long number, Path directory, long writtenEpochMillis) {
+        this.directory = directory;
         this.number = number;
         this.writtenEpochMillis = writtenEpochMillis;
     }
@@ -33,10 +45,18 @@ final class NewestCheckpoint {
     }
 
     /**
-     * Returns the newer of two. Numbers decide, as a copy of an old checkpoint may have a new time;
-     * of two copies the older one counts.
+     * Returns the newer of two. In one directory the times tell, as a job may have begun anew with
+     * the first number. Of two directories the higher number tells, as a copy of an old checkpoint
+     * may have a new time; of two copies the older one counts.
      */
     static NewestCheckpoint of(NewestCheckpoint one, NewestCheckpoint other) {
+        boolean together = one.directory.equals(other.directory);
+        if (together && one.number >= 0 && other.number >= 0) {
+            return new NewestCheckpoint(
+                    Math.max(one.number, other.number),
+                    one.directory,
+                    Math.max(one.writtenEpochMillis, other.writtenEpochMillis));
+        }
         if (one.number != other.number) {
             return one.number > other.number ? one : other;
         }

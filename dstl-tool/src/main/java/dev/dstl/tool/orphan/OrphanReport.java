@@ -30,6 +30,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
@@ -217,9 +218,16 @@ public final class OrphanReport implements Report {
                                             newestCheckpoint(of.get(0))));
             text.append('\n').append(table.text());
         }
-        if (!jobsWithoutCheckpoint().isEmpty()) {
+        if (undecided.values().stream().anyMatch(OptionalLong::isEmpty)) {
+            text.append("If a job without one has a checkpoint, name its directory.\n");
+        }
+        Set<String> ended = new TreeSet<>(jobsWithoutCheckpoint().keySet());
+        ended.removeAll(byJob(undecidedOrphans()).keySet());
+        if (!ended.isEmpty()) {
             text.append(
-                    "If a job without one has a checkpoint or savepoint, name its directory.\n");
+                    String.format(
+                            "Ended, by --jobs-ended, and without a checkpoint in any DIR: %s%n",
+                            String.join(", ", ended)));
         }
         if (!orphans.isEmpty()) {
             Table table = new Table("written", ">bytes", "orphan");

@@ -22,6 +22,7 @@ import dev.dstl.changelog.fixture.BuiltInChangelog;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -187,6 +188,8 @@ final class Chain implements AutoCloseable {
         try (Stream<Path> paths = Files.walk(directory.resolve("local"))) {
             return paths.filter(path -> path.getFileName().toString().startsWith("chk_"))
                     .collect(Collectors.toList());
+        } catch (UncheckedIOException deletedMeanwhile) {
+            return localDirectories();
         }
     }
 

@@ -16,7 +16,7 @@
 
 package dev.dstl.tool;
 
-import java.util.regex.Pattern;
+import dev.dstl.tool.files.Directories;
 import org.apache.flink.api.common.JobID;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -24,11 +24,9 @@ import picocli.CommandLine.TypeConversionException;
 /** Parses the id of a job as Flink prints it. */
 final class JobIdConverter implements ITypeConverter<JobID> {
 
-    private static final Pattern JOB = Pattern.compile("[0-9a-f]{32}");
-
     @Override
     public JobID convert(String text) {
-        if (!JOB.matcher(text).matches()) {
+        if (!Directories.isJobId(text)) {
             throw new TypeConversionException(
                     String.format(
                             "expected the id of a job, 32 hexadecimal digits, found '%s'", text));

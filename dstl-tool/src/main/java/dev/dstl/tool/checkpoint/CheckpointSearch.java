@@ -215,7 +215,9 @@ final class CheckpointSearch {
                 newestCheckpoints.merge(
                         segment.jobId(),
                         new NewestCheckpoint(
-                                directory, numberOf(directory), metadata.getModificationTime()),
+                                directory.getParent(),
+                                numberOf(directory),
+                                metadata.getModificationTime()),
                         NewestCheckpoint::of);
             }
         }

@@ -16,24 +16,22 @@
 
 package dev.dstl.tool.checkpoint;
 
+import java.util.Objects;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
 /** When a job took its newest checkpoint, as far as that was found. Immutable. */
 final class NewestCheckpoint {
 
-    private final Path directory;
+    @Nullable private final Path directory;
     private final long number;
     private final long writtenEpochMillis;
 
     /**
-     * @param checkpoint directory of the checkpoint
+     * @param directory in which that of the checkpoint is; null if that is a root
      * @param number of the checkpoint, negative if its directory has none
      */
-    NewestCheckpoint(Path checkpoint, long number, long writtenEpochMillis) {
-        this(number, checkpoint.getParent(), writtenEpochMillis);
-    }
-
-    private NewestCheckpoint(long number, Path directory, long writtenEpochMillis) {
+    NewestCheckpoint(@Nullable Path directory, long number, long writtenEpochMillis) {
         this.directory = directory;
         this.number = number;
         this.writtenEpochMillis = writtenEpochMillis;
@@ -50,11 +48,11 @@ final class NewestCheckpoint {
      * may have a new time; of two copies the older one counts.
      */
     static NewestCheckpoint of(NewestCheckpoint one, NewestCheckpoint other) {
-        boolean together = one.directory.equals(other.directory);
+        boolean together = Objects.equals(one.directory, other.directory);
         if (together && one.number >= 0 && other.number >= 0) {
             return new NewestCheckpoint(
-                    Math.max(one.number, other.number),
                     one.directory,
+                    Math.max(one.number, other.number),
                     Math.max(one.writtenEpochMillis, other.writtenEpochMillis));
         }
         if (one.number != other.number) {

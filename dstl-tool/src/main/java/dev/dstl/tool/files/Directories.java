@@ -49,7 +49,12 @@ public final class Directories {
 
     /** Returns whether a directory has the name of a job's directory. */
     public static boolean isOfJob(Path directory) {
-        return JOB_ID.matcher(directory.getName()).matches();
+        return isJobId(directory.getName());
+    }
+
+    /** Returns whether a text is the id of a job as Flink prints it. */
+    public static boolean isJobId(String text) {
+        return JOB_ID.matcher(text).matches();
     }
 
     /**

@@ -199,6 +199,7 @@ public final class OrphanReport implements Report {
         if (deletedDirectories > 0) {
             text.append(String.format("             directories: %d%n", deletedDirectories));
         }
+        Map<String, List<ListedSegment>> mayRun = byJob(undecidedOrphans());
         if (!undecided.isEmpty()) {
             text.append(
                     String.format(
@@ -208,21 +209,20 @@ public final class OrphanReport implements Report {
                             undecided.size(), ByteSize.text(bytes(undecidedOrphans()))));
             Table table =
                     new Table("job that may run", ">maybe needed", ">bytes", "newest checkpoint");
-            byJob(undecidedOrphans())
-                    .forEach(
-                            (job, of) ->
-                                    table.row(
-                                            job,
-                                            of.size(),
-                                            ByteSize.text(bytes(of)),
-                                            newestCheckpoint(of.get(0))));
+            mayRun.forEach(
+                    (job, of) ->
+                            table.row(
+                                    job,
+                                    of.size(),
+                                    ByteSize.text(bytes(of)),
+                                    newestCheckpoint(of.get(0))));
             text.append('\n').append(table.text());
         }
         if (undecided.values().stream().anyMatch(OptionalLong::isEmpty)) {
             text.append("If a job without one has a checkpoint, name its directory.\n");
         }
         Set<String> ended = new TreeSet<>(jobsWithoutCheckpoint().keySet());
-        ended.removeAll(byJob(undecidedOrphans()).keySet());
+        ended.removeAll(mayRun.keySet());
         if (!ended.isEmpty()) {
             text.append(
                     String.format(

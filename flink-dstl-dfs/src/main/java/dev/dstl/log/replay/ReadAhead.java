@@ -20,6 +20,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.api.ReplayMemory;
 import dev.dstl.log.api.StoreException;
 import dev.dstl.log.execution.DaemonThreads;
+import dev.dstl.log.execution.FailureReport;
 import dev.dstl.log.segment.FetchedFrame;
 import dev.dstl.log.segment.FrameCursor;
 import dev.dstl.log.segment.ReadSession;
@@ -215,11 +216,13 @@ final class ReadAhead implements FrameSequence {
         private final StreamStateHandle segment;
         private final List<Long> offsets = new ArrayList<>(1);
         private final CompletableFuture<Void> done = new CompletableFuture<>();
+        private final Runnable ending = this::end;
 
         /** Frames in order; null for a frame that exceeded the memory limit. */
         private final List<FetchedFrame> frames = new ArrayList<>(1);
 
         private long reservedBytes;
+        @Nullable private Throwable failure;
 
         @GuardedBy("this")
         private boolean abandoned;
@@ -230,7 +233,6 @@ final class ReadAhead implements FrameSequence {
 
         @Override
         public void run() {
-            Throwable failure = null;
             SegmentReader reader = null;
             try {
                 reader = SegmentReader.open(segment, session);
@@ -241,7 +243,7 @@ final class ReadAhead implements FrameSequence {
                 failure = t;
             }
             try {
-                end(failure);
+                FailureReport.send(ending);
             } finally {
                 // Nobody waits for this, since it may hang.
                 IOUtils.closeQuietly(reader);
@@ -260,7 +262,7 @@ final class ReadAhead implements FrameSequence {
             return true;
         }
 
-        private synchronized void end(@Nullable Throwable failure) {
+        private synchronized void end() {
             if (failure == null) {
                 done.complete(null);
             } else {

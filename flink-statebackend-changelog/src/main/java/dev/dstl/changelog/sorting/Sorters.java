@@ -16,10 +16,12 @@
 
 package dev.dstl.changelog.sorting;
 
+import dev.dstl.log.execution.FailureReport;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
+import javax.annotation.Nullable;
 
 /** Runs sorting on other threads, or on the caller's if there is none. */
 final class Sorters {
@@ -32,20 +34,38 @@ final class Sorters {
 
     /** Runs work; what it throws is in the result. */
     <T> CompletableFuture<T> run(Supplier<T> work) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        Runnable completing =
-                () -> {
-                    try {
-                        result.complete(work.get());
-                    } catch (Throwable t) {
-                        result.completeExceptionally(t);
-                    }
-                };
+        Sorting<T> sorting = new Sorting<>(work);
         try {
-            threads.execute(completing);
+            threads.execute(sorting);
         } catch (RejectedExecutionException | OutOfMemoryError noThread) {
-            completing.run();
+            sorting.run();
         }
-        return result;
+        return sorting.result;
+    }
+
+    private static final class Sorting<T> implements Runnable {
+
+        private final Supplier<T> work;
+        private final CompletableFuture<T> result = new CompletableFuture<>();
+        private final Runnable failing = this::fail;
+        @Nullable private Throwable failure;
+
+        private Sorting(Supplier<T> work) {
+            this.work = work;
+        }
+
+        @Override
+        public void run() {
+            try {
+                result.complete(work.get());
+            } catch (Throwable t) {
+                failure = t;
+                FailureReport.send(failing);
+            }
+        }
+
+        private void fail() {
+            result.completeExceptionally(failure);
+        }
     }
 }

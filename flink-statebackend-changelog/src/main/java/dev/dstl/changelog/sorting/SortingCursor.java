@@ -21,6 +21,7 @@ import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.api.RecordKind;
 import dev.dstl.log.api.ReplayMemory;
+import dev.dstl.log.execution.FailureReport;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
@@ -102,6 +103,9 @@ public final class SortingCursor implements RecordCursor {
 
     /** The run before, if it may still hold memory. */
     @Nullable private SortRun previous;
+
+    private final Runnable failing = this::fail;
+    @Nullable private Throwable failure;
 
     // of the applying thread
 
@@ -225,8 +229,13 @@ public final class SortingCursor implements RecordCursor {
             }
         } catch (Throwable t) {
             run.release(0);
-            put(CompletableFuture.failedFuture(t));
+            failure = t;
+            FailureReport.send(failing);
         }
+    }
+
+    private void fail() {
+        put(CompletableFuture.failedFuture(failure));
     }
 
     private void readAll() throws IOException {
@@ -409,7 +418,13 @@ public final class SortingCursor implements RecordCursor {
      */
     private SortRun endRun() {
         SortRun ended = run;
+        handOver(ended);
         run = new SortRun(memory);
+        ended.release(0);
+        return ended;
+    }
+
+    private void handOver(SortRun ended) {
         if (asTheyCame.count() > 0) {
             ended.addPart(asTheyCame.memoryBytes());
             put(CompletableFuture.completedFuture(OrderedRecords.asTheyCame(asTheyCame, ended)));
@@ -423,8 +438,6 @@ public final class SortingCursor implements RecordCursor {
                 put(sort(buffer, i == keptPart ? ReplayOrder.AS_WRITTEN : order, ended));
             }
         }
-        ended.release(0);
-        return ended;
     }
 
     private CompletableFuture<OrderedRecords> sort(

@@ -18,6 +18,7 @@ package dev.dstl.compat;
 
 import java.util.Optional;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.runtime.state.ttl.TtlStateFactory.TtlSerializer;
 
 /** Tells serializers of state with a time to live. */
@@ -36,5 +37,15 @@ public final class ExpiringState {
      */
     public static Optional<TypeSerializer<?>> wrappedBy(TypeSerializer<?> serializer) {
         return Optional.empty();
+    }
+
+    /** Returns a serializer, for state, without what {@link #wrappedBy} tells. */
+    public static <T> TypeSerializer<T> unwrapped(TypeSerializer<T> serializer) {
+        return serializer;
+    }
+
+    /** Returns the snapshot of a serializer, for state, without what {@link #wrappedBy} tells. */
+    public static <T> TypeSerializerSnapshot<T> unwrapped(TypeSerializerSnapshot<T> snapshot) {
+        return snapshot;
     }
 }

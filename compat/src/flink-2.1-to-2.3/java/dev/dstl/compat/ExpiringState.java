@@ -17,9 +17,13 @@
 package dev.dstl.compat;
 
 import java.util.Optional;
+import org.apache.flink.api.common.typeutils.CompositeTypeSerializerUtil;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializerSnapshot;
 import org.apache.flink.runtime.state.ttl.TtlAwareSerializer;
+import org.apache.flink.runtime.state.ttl.TtlAwareSerializerSnapshot;
 
 /** Tells serializers of state with a time to live. */
 public final class ExpiringState {
@@ -44,5 +48,39 @@ public final class ExpiringState {
         return serializer instanceof TtlAwareSerializer
                 ? Optional.of(((TtlAwareSerializer<?, ?>) serializer).getOriginalTypeSerializer())
                 : Optional.empty();
+    }
+
+    /** Returns a serializer, for state, without what {@link #wrappedBy} tells. */
+    @SuppressWarnings("unchecked") // a map serializer takes the place of another
+    public static <T> TypeSerializer<T> unwrapped(TypeSerializer<T> serializer) {
+        if (!(serializer instanceof MapSerializer)) {
+            return serializer;
+        }
+        MapSerializer<?, ?> map = (MapSerializer<?, ?>) serializer;
+        return wrappedBy(map.getValueSerializer())
+                .map(
+                        values ->
+                                (TypeSerializer<T>)
+                                        new MapSerializer<>(map.getKeySerializer(), values))
+                .orElse(serializer);
+    }
+
+    /** Returns the snapshot of a serializer, for state, without what {@link #wrappedBy} tells. */
+    @SuppressWarnings("unchecked") // the snapshot of a map serializer takes the place of another
+    public static <T> TypeSerializerSnapshot<T> unwrapped(TypeSerializerSnapshot<T> snapshot) {
+        if (!(snapshot instanceof MapSerializerSnapshot)) {
+            return snapshot;
+        }
+        MapSerializerSnapshot<?, ?> map = (MapSerializerSnapshot<?, ?>) snapshot;
+        if (!(map.getValueSerializerSnapshot() instanceof TtlAwareSerializerSnapshot)) {
+            return snapshot;
+        }
+        MapSerializerSnapshot<?, ?> plain = new MapSerializerSnapshot<>();
+        CompositeTypeSerializerUtil.setNestedSerializersSnapshots(
+                plain,
+                map.getKeySerializerSnapshot(),
+                ((TtlAwareSerializerSnapshot<?>) map.getValueSerializerSnapshot())
+                        .getOrinalTypeSerializerSnapshot());
+        return (TypeSerializerSnapshot<T>) plain;
     }
 }

@@ -17,6 +17,7 @@
 package dev.dstl.changelog.record;
 
 import dev.dstl.changelog.schema.EncounteredSubclasses;
+import dev.dstl.compat.ExpiringState;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.state.StateDescriptor;
@@ -93,18 +94,19 @@ public final class StateRegistration {
      */
     public static <K, N, V> StateRegistration ofState(
             StateDescriptor<?, V> descriptor, InternalKvState<K, N, V> state) {
+        TypeSerializer<V> values = ExpiringState.unwrapped(state.getValueSerializer());
         RegisteredKeyValueStateBackendMetaInfo<N, V> metaInfo =
                 new RegisteredKeyValueStateBackendMetaInfo<>(
                         descriptor.getType(),
                         descriptor.getName(),
                         state.getNamespaceSerializer(),
-                        state.getValueSerializer());
+                        values);
         return new StateRegistration(
                 StateKind.of(descriptor.getType()),
                 descriptor.getName(),
                 state.getKeySerializer(),
                 metaInfo::snapshot,
-                state.getValueSerializer(),
+                values,
                 descriptor.getTtlConfig(),
                 descriptor.getDefaultValue());
     }

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.schema;
 
+import dev.dstl.compat.ExpiringState;
 import java.io.IOException;
 import java.util.Arrays;
 import javax.annotation.Nullable;
@@ -37,7 +38,7 @@ public final class SchemaVersion<T> {
     @Nullable private byte[] written;
 
     private SchemaVersion(TypeSerializerSnapshot<T> snapshot, boolean migratable) {
-        this.snapshot = snapshot;
+        this.snapshot = ExpiringState.unwrapped(snapshot);
         this.migratable = migratable;
     }
 
@@ -111,7 +112,7 @@ public final class SchemaVersion<T> {
 
     /** Returns the outcome of using {@code serializer} for data of this version. */
     public Transition<T> to(TypeSerializer<T> serializer) {
-        return Transition.of(serializer, snapshot);
+        return Transition.of(ExpiringState.unwrapped(serializer), snapshot);
     }
 
     private static boolean isAsIs(

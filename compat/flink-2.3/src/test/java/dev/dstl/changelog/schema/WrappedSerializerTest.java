@@ -18,11 +18,17 @@ package dev.dstl.changelog.schema;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.Map;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.EnumSerializer;
+import org.apache.flink.api.common.typeutils.base.EnumSerializer.EnumSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.ttl.TtlAwareSerializer;
 import org.junit.jupiter.api.Test;
@@ -48,6 +54,64 @@ class WrappedSerializerTest {
     void fieldsAreLeftOut_ofAWrappedPojo() throws Exception {
         assertThat(((MapSerializer<?, ?>) RemovedFields.leaveOut(serializer)).getValueSerializer())
                 .isEqualTo(Types.POJO(Shape.class).createSerializer(new SerializerConfigImpl()));
+    }
+
+    /**
+     * The other order of constants is that of the class, of a subtask that has restored nothing.
+     */
+    @Test
+    void mapWithWrappedValues_isReadInTheOrderOfItsOwnConstants() {
+        EnumSerializer<Color> keys = new EnumSerializer<>(Color.class);
+        SchemaVersion<Map<Color, Integer>> present =
+                SchemaVersion.of(new MapSerializer<>(keys, IntSerializer.INSTANCE));
+        SchemaVersion<Map<Color, Integer>> reconfigured =
+                SchemaVersion.of(
+                        new MapSerializer<>(
+                                inOrder(Color.RED, Color.GREEN, Color.BLACK),
+                                new TtlAwareSerializer<>(IntSerializer.INSTANCE)));
+
+        SchemaChoice<Map<Color, Integer>> choice = SchemaChoice.between(present, reconfigured);
+
+        assertThat(choice.replacement()).isNull();
+        assertThat(present.isSameAs(reconfigured)).isFalse();
+    }
+
+    @Test
+    void mapWithWrappedValues_isTheSameAsWithoutTheWrapper() {
+        TypeSerializer<Shape> values =
+                Types.POJO(Shape.class).createSerializer(new SerializerConfigImpl());
+        SchemaVersion<?> plain =
+                SchemaVersion.of(new MapSerializer<>(IntSerializer.INSTANCE, values));
+        SchemaVersion<?> wrapped = SchemaVersion.of(serializer);
+
+        assertThat(plain.isSameAs(wrapped)).isTrue();
+        assertThat(plain.hasSameBytesAs(wrapped)).isTrue();
+    }
+
+    private static TypeSerializer<Color> inOrder(Color... order) {
+        try {
+            DataOutputSerializer written = new DataOutputSerializer(64);
+            written.writeUTF(Color.class.getName());
+            written.writeInt(order.length);
+            for (Color color : order) {
+                written.writeUTF(color.name());
+            }
+            EnumSerializerSnapshot<Color> snapshot = new EnumSerializerSnapshot<>();
+            snapshot.readSnapshot(
+                    3,
+                    new DataInputDeserializer(written.getCopyOfBuffer()),
+                    Color.class.getClassLoader());
+            return snapshot.restoreSerializer();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Keys of a map. */
+    enum Color {
+        BLACK,
+        RED,
+        GREEN
     }
 
     /** The class declared in the job. */

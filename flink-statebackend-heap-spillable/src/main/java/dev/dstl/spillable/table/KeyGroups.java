@@ -149,6 +149,21 @@ final class KeyGroups<K, N, S> {
         }
     }
 
+    /** The state, only to be read; says nothing about how hot the group is. */
+    @Nullable
+    S peek(KeyGroupMap<K, N, S> group, K key, N namespace) {
+        S onHeap = group.peekHeap(key, namespace);
+        if (onHeap != null) {
+            return onHeap;
+        }
+        try {
+            PartitionedMap spilled = spilled(group, key, namespace);
+            return spilled == null ? null : layout.read(spilled.entries());
+        } catch (IOException e) {
+            throw unreadable(e);
+        }
+    }
+
     void put(KeyGroupMap<K, N, S> group, K key, N namespace, S state, long epoch) {
         try {
             select(group, key, namespace, epoch);

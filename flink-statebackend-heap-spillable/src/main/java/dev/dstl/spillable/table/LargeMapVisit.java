@@ -22,7 +22,6 @@ import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.overlay.EntryReader;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import java.io.IOException;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import javax.annotation.Nullable;
@@ -30,9 +29,6 @@ import javax.annotation.Nullable;
 /**
  * Goes over one large map in slices, for the clean-up of expired user entries. Task thread only. If
  * the map moves meanwhile, user entries may be met twice.
- *
- * <p>The job may be iterating over the map of the current key, so what has expired of it leaves the
- * heap only after another key was selected.
  */
 final class LargeMapVisit<K, N, S> {
 
@@ -43,7 +39,7 @@ final class LargeMapVisit<K, N, S> {
 
     private final KeyGroups<K, N, S> groups;
     private final KeyGroupMap<K, N, S> group;
-    private final CurrentKey<K> currentKey;
+    private final ExpiredUserEntries<K, N, S> expired;
     private final K key;
     private final N namespace;
     private final HashMapCursor<Object, Object> heapCursor = new HashMapCursor<>();
@@ -51,20 +47,15 @@ final class LargeMapVisit<K, N, S> {
     private boolean atEnd;
     private Map<Object, Object> slice = new HashMap<>();
 
-    /** User entries to be removed in another selection of a key than {@link #expiredIn}. */
-    private Map<Object, Object> expired = Collections.emptyMap();
-
-    private long expiredIn;
-
     private LargeMapVisit(
             KeyGroups<K, N, S> groups,
             KeyGroupMap<K, N, S> group,
-            CurrentKey<K> currentKey,
+            ExpiredUserEntries<K, N, S> expired,
             K key,
             N namespace) {
         this.groups = groups;
         this.group = group;
-        this.currentKey = currentKey;
+        this.expired = expired;
         this.key = key;
         this.namespace = namespace;
     }
@@ -74,7 +65,7 @@ final class LargeMapVisit<K, N, S> {
     static <K, N, S> LargeMapVisit<K, N, S> start(
             KeyGroups<K, N, S> groups,
             KeyGroupMap<K, N, S> group,
-            CurrentKey<K> currentKey,
+            ExpiredUserEntries<K, N, S> expired,
             K key,
             N namespace) {
         SpilledLayout<K, N, S> layout = groups.layout();
@@ -97,7 +88,7 @@ final class LargeMapVisit<K, N, S> {
                 throw groups.unreadable(e);
             }
         }
-        return large ? new LargeMapVisit<>(groups, group, currentKey, key, namespace) : null;
+        return large ? new LargeMapVisit<>(groups, group, expired, key, namespace) : null;
     }
 
     K key() {
@@ -113,12 +104,6 @@ final class LargeMapVisit<K, N, S> {
     @SuppressWarnings("unchecked") // only maps are visited
     S next() {
         slice = new HashMap<>();
-        if (!expired.isEmpty()) {
-            if (currentKey.epoch() == expiredIn) {
-                return (S) slice;
-            }
-            removeExpired();
-        }
         if (atEnd) {
             return null;
         }
@@ -159,43 +144,6 @@ final class LargeMapVisit<K, N, S> {
     /** Removes the user entries of the last slice from the map, but for those that are kept. */
     void removeFromSlice(Map<?, ?> kept) {
         slice.keySet().removeAll(kept.keySet());
-        if (key.equals(currentKey.getCurrentKey()) && group.peekHeap(key, namespace) != null) {
-            expired = slice;
-            expiredIn = currentKey.epoch();
-        } else {
-            slice.keySet().forEach(this::remove);
-        }
-    }
-
-    /** Leaves alone what the job has set since, and what has moved off-heap. */
-    private void removeExpired() {
-        for (Map.Entry<Object, Object> entry : expired.entrySet()) {
-            Map<?, ?> onHeap = (Map<?, ?>) group.peekHeap(key, namespace);
-            if (onHeap != null && onHeap.get(entry.getKey()) == entry.getValue()) {
-                remove(entry.getKey());
-            }
-        }
-        expired = Collections.emptyMap();
-    }
-
-    @SuppressWarnings("unchecked") // only maps are visited
-    private void remove(Object userKey) {
-        group.userKeyChanged(key, namespace, userKey);
-        try {
-            Map<Object, Object> onHeap = (Map<Object, Object>) group.heapState(key, namespace);
-            if (onHeap == null) {
-                PartitionedMap spilled = groups.spilled(group, key, namespace);
-                if (spilled != null) {
-                    layout().remove(spilled, userKey);
-                }
-            } else {
-                onHeap.remove(userKey);
-                if (onHeap.isEmpty()) {
-                    groups.remove(group, key, namespace, SpilledLayout.NO_EPOCH);
-                }
-            }
-        } catch (IOException e) {
-            throw groups.unreadable(e);
-        }
+        expired.remove(group, key, namespace, slice);
     }
 }

@@ -16,11 +16,13 @@
 
 package dev.dstl.spillable.table;
 
+import dev.dstl.spillable.layout.MapLayout;
 import dev.dstl.spillable.layout.SpilledLayout;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import javax.annotation.Nullable;
@@ -37,7 +39,7 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
     private static final int MOST_LOOKS = 16;
 
     private final KeyGroups<K, N, S> groups;
-    private final CurrentKey<K> currentKey;
+    private final ExpiredUserEntries<K, N, S> expired;
     private final int recommendedEntries;
 
     private int position;
@@ -50,14 +52,14 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
 
     TableVisitor(KeyGroups<K, N, S> groups, CurrentKey<K> currentKey, int recommendedEntries) {
         this.groups = groups;
-        this.currentKey = currentKey;
+        this.expired = new ExpiredUserEntries<>(groups, currentKey);
         this.recommendedEntries = recommendedEntries;
     }
 
     /** Whether there is something left to look at, which need not be an entry. */
     @Override
     public boolean hasNext() {
-        if (largeMap != null || given < found.size()) {
+        if (expired.areWaiting() || largeMap != null || given < found.size()) {
             return true;
         }
         while (position < groups.count() && (cursor < 0 || groups.at(position).size() == 0)) {
@@ -97,6 +99,9 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
     @Override
     public Collection<StateEntry<K, N, S>> nextEntries() {
         List<StateEntry<K, N, S>> entries = new ArrayList<>();
+        if (!expired.removeWaiting()) {
+            return entries;
+        }
         if (largeMap == null) {
             findSome();
         }
@@ -109,7 +114,7 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
             StateEntry<K, N, Void> entry = found.get(given);
             LargeMapVisit<K, N, S> visit =
                     LargeMapVisit.start(
-                            groups, foundIn, currentKey, entry.getKey(), entry.getNamespace());
+                            groups, foundIn, expired, entry.getKey(), entry.getNamespace());
             if (visit != null && !entries.isEmpty()) {
                 return entries;
             }
@@ -118,9 +123,7 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
                 largeMap = visit;
                 return nextSlice();
             }
-            S state =
-                    groups.get(
-                            foundIn, entry.getKey(), entry.getNamespace(), SpilledLayout.NO_EPOCH);
+            S state = groups.peek(foundIn, entry.getKey(), entry.getNamespace());
             if (state != null) {
                 entries.add(
                         new StateEntry.SimpleStateEntry<>(
@@ -144,18 +147,47 @@ final class TableVisitor<K, N, S> implements StateIncrementalVisitor<K, N, S> {
     public void remove(StateEntry<K, N, S> entry) {
         if (largeMap != null) {
             largeMap.removeFromSlice(Collections.emptyMap());
-            return;
+        } else if (isMap()
+                && expired.mayBeIteratedOver(givenFrom, entry.getKey(), entry.getNamespace())) {
+            removeUserEntries(entry, Collections.emptyMap());
+        } else {
+            groups.remove(givenFrom, entry.getKey(), entry.getNamespace(), SpilledLayout.NO_EPOCH);
         }
-        groups.remove(givenFrom, entry.getKey(), entry.getNamespace(), SpilledLayout.NO_EPOCH);
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * <p>A map only loses the user entries that the new one has not: Flink's clean-up gives back a
+     * copy of each map it visits, even if nothing of it has expired.
+     */
     @Override
     public void update(StateEntry<K, N, S> entry, S newValue) {
         if (largeMap != null) {
             largeMap.removeFromSlice((Map<?, ?>) newValue);
+        } else if (isMap()) {
+            removeUserEntries(entry, (Map<?, ?>) newValue);
+        } else {
+            groups.put(
+                    givenFrom,
+                    entry.getKey(),
+                    entry.getNamespace(),
+                    newValue,
+                    SpilledLayout.NO_EPOCH);
+        }
+    }
+
+    private boolean isMap() {
+        return groups.layout() instanceof MapLayout;
+    }
+
+    private void removeUserEntries(StateEntry<K, N, S> entry, Map<?, ?> kept) {
+        Map<?, ?> state = (Map<?, ?>) entry.getState();
+        if (state.size() == kept.size()) {
             return;
         }
-        groups.put(
-                givenFrom, entry.getKey(), entry.getNamespace(), newValue, SpilledLayout.NO_EPOCH);
+        Map<Object, Object> missing = new HashMap<>(state);
+        missing.keySet().removeAll(kept.keySet());
+        expired.remove(givenFrom, entry.getKey(), entry.getNamespace(), missing);
     }
 }

@@ -53,8 +53,8 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     private final MapSerializer<UK, UV> mapSerializer;
     private final TypeSerializer<UK> userKeySerializer;
     private final TypeSerializer<UV> userValueSerializer;
-    private final DataOutputSerializer userKeyOut = new DataOutputSerializer(64);
-    private final DataOutputSerializer userValueOut = new DataOutputSerializer(64);
+    private DataOutputSerializer userKeyOut = new DataOutputSerializer(64);
+    private DataOutputSerializer userValueOut = new DataOutputSerializer(64);
     private final UserEntries bucket = new UserEntries();
     private final UserEntries splitZero = new UserEntries();
     private final UserEntries splitOne = new UserEntries();
@@ -114,12 +114,16 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
 
     private UV userValue() throws IOException {
         in.setBuffer(bucket.bytes(), bucket.valueOffset(), bucket.valueLength());
-        return in.readBoolean() ? null : deserialize(userValueSerializer, in);
+        UV userValue = in.readBoolean() ? null : deserialize(userValueSerializer, in);
+        in.releaseArrays();
+        return userValue;
     }
 
     private UK userKey() throws IOException {
         in.setBuffer(bucket.bytes(), bucket.keyOffset(), bucket.keyLength());
-        return deserialize(userKeySerializer, in);
+        UK userKey = deserialize(userKeySerializer, in);
+        in.releaseArrays();
+        return userKey;
     }
 
     /**
@@ -132,7 +136,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     private void put(PartitionedMap map, boolean found, @Nullable UV userValue) throws IOException {
-        userValueOut.clear();
+        userValueOut = cleared(userValueOut);
         userValueOut.writeBoolean(userValue == null);
         if (userValue != null) {
             serialize(userValueSerializer, userValue, userValueOut);
@@ -280,7 +284,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
     }
 
     private void writeUserKey(UK userKey) throws IOException {
-        userKeyOut.clear();
+        userKeyOut = cleared(userKeyOut);
         serialize(userKeySerializer, userKey, userKeyOut);
     }
 
@@ -328,6 +332,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
 
     private void writeBucket(PartitionedMap map, int number, UserEntries entries)
             throws IOException {
+        valueOut = cleared(valueOut);
         if (buckets == 1) {
             MapHead.write(valueOut, userEntries, buckets);
             valueOut.write(entries.bytes(), 0, entries.length());
@@ -364,6 +369,8 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         writeBucket(map, source, splitZero);
         writeBucket(map, target, splitOne);
         writeHead(map);
+        splitZero.clear();
+        splitOne.clear();
     }
 
     @Override

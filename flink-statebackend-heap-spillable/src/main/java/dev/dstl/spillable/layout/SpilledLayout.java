@@ -43,11 +43,11 @@ public abstract class SpilledLayout<K, N, S> {
     private static final int SCRATCH_BYTES = 64;
 
     /** Longer buffers are not kept, so that one long value takes no heap for ever. */
-    private static final int LARGEST_KEPT_BYTES = 1 << 20;
+    static final int LARGEST_KEPT_BYTES = 1 << 20;
 
     final TypeSerializer<K> keySerializer;
     final TypeSerializer<N> namespaceSerializer;
-    private final DataOutputSerializer key = new DataOutputSerializer(SCRATCH_BYTES);
+    private DataOutputSerializer key = new DataOutputSerializer(SCRATCH_BYTES);
     private int keyLength;
     private int selectedHash;
     @Nullable private KeyHash selectedHashBy;
@@ -74,7 +74,7 @@ public abstract class SpilledLayout<K, N, S> {
      */
     public final void select(K newKey, N namespace) throws IOException {
         selectedEpoch = NO_EPOCH;
-        key.clear();
+        key = cleared(key);
         serialize(namespaceSerializer, namespace, key);
         serialize(keySerializer, newKey, key);
         keyLength = key.length();
@@ -106,7 +106,7 @@ public abstract class SpilledLayout<K, N, S> {
     public final void selectAt(EntryReader entries, long address) throws IOException {
         selectedEpoch = NO_EPOCH;
         entries.read(address);
-        key.clear();
+        key = cleared(key);
         key.write(entries.segment(), entries.keyOffset(), entries.keyLength());
         keyLength = key.length();
         selected();
@@ -120,7 +120,7 @@ public abstract class SpilledLayout<K, N, S> {
      */
     public final void selectBytes(byte[] keyBytes) throws IOException {
         selectedEpoch = NO_EPOCH;
-        key.clear();
+        key = cleared(key);
         key.write(keyBytes);
         keyLength = keyBytes.length;
         selected();

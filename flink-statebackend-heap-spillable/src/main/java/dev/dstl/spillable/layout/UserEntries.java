@@ -16,6 +16,8 @@
 
 package dev.dstl.spillable.layout;
 
+import static dev.dstl.spillable.layout.SpilledLayout.LARGEST_KEPT_BYTES;
+
 import dev.dstl.spillable.overlay.EntryReader;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.partition.EntryFormat;
@@ -27,8 +29,9 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 final class UserEntries {
 
     private static final int LARGE_BYTES = 512;
+    private static final int INITIAL_BYTES = 256;
 
-    private byte[] bytes = new byte[256];
+    private byte[] bytes = new byte[INITIAL_BYTES];
     private int length;
 
     /** Where the bytes come from, 0 if they are new, and where in the value there. */
@@ -42,9 +45,17 @@ final class UserEntries {
     private int valueLength;
 
     void clear() {
+        shrinkTo(0);
         length = 0;
         address = 0;
         rewind();
+    }
+
+    /** Gives an array back that would take heap for ever, unless that much room is needed again. */
+    private void shrinkTo(int needed) {
+        if (bytes.length > LARGEST_KEPT_BYTES && needed <= LARGEST_KEPT_BYTES) {
+            bytes = new byte[INITIAL_BYTES];
+        }
     }
 
     /**
@@ -57,6 +68,7 @@ final class UserEntries {
         address = itsAddress;
         origin = from;
         int newLength = entries.valueLength() - from;
+        shrinkTo(newLength);
         ensureRoom(newLength);
         entries.segment().get(entries.valueOffset() + from, bytes, 0, newLength);
         length = newLength;
@@ -226,7 +238,9 @@ final class UserEntries {
                                 + (Integer.MAX_VALUE - 64)
                                 + " bytes; entries it in smaller pieces.");
             }
-            bytes = Arrays.copyOf(bytes, (int) Math.min(Integer.MAX_VALUE - 64, needed * 2));
+            // Not over what is kept if that is enough, or each use would make a new array.
+            int most = needed > LARGEST_KEPT_BYTES ? Integer.MAX_VALUE - 64 : LARGEST_KEPT_BYTES;
+            bytes = Arrays.copyOf(bytes, (int) Math.min(most, needed * 2));
         }
     }
 }

@@ -21,11 +21,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.PartitionedMapFixture;
+import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.overlay.RestoredPartition;
 import dev.dstl.spillable.overlay.SpilledView;
 import dev.dstl.spillable.partition.KeyHash;
 import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -36,8 +40,10 @@ import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -306,5 +312,51 @@ class MapLayoutTest extends PartitionedMapFixture {
         assertThat(layout.get(map.entries(), "null")).isNull();
         assertThat(layout.contains(map.entries(), "missing")).isFalse();
         assertThat(layout.isEmpty(map.entries())).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3 << 20})
+    void aLongUserEntryThatIsGone_takesNoHeap(int keyLength, @TempDir Path disk)
+            throws IOException, ReflectiveOperationException {
+        String longKey = "k".repeat(keyLength);
+        try (PoolOnDisk roomy = new PoolOnDisk(disk, 256 << 20)) {
+            PartitionedMap itsMap = roomy.newMap();
+            layout.select(1, 0L);
+            layout.put(itsMap, "user key", "value");
+            layout.put(itsMap, longKey, "v".repeat(3 << 20));
+            assertThat(layout.get(itsMap.entries(), longKey)).hasSize(3 << 20);
+            layout.remove(itsMap, longKey);
+            assertThat(longestArray(layout)).as("while it was there").isGreaterThan(3 << 20);
+
+            layout.select(2, 0L);
+            for (int i = 0; i < 10; i++) {
+                layout.put(itsMap, "user key " + i, "value");
+            }
+
+            assertThat(longestArray(layout)).isLessThanOrEqualTo(1 << 20);
+            itsMap.close();
+        }
+    }
+
+    /** Length of the longest array that an object has, in buffers too. */
+    private static int longestArray(Object owner) throws ReflectiveOperationException {
+        int longest = 0;
+        for (Class<?> type = owner.getClass(); type != Object.class; type = type.getSuperclass()) {
+            for (Field field : type.getDeclaredFields()) {
+                if (Modifier.isStatic(field.getModifiers())) {
+                    continue;
+                }
+                field.setAccessible(true);
+                Object value = field.get(owner);
+                if (value instanceof byte[]) {
+                    longest = Math.max(longest, ((byte[]) value).length);
+                } else if (value instanceof DataOutputSerializer
+                        || value instanceof DataInputDeserializer
+                        || value instanceof UserEntries) {
+                    longest = Math.max(longest, longestArray(value));
+                }
+            }
+        }
+        return longest;
     }
 }

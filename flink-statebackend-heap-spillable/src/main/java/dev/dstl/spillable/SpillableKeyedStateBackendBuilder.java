@@ -228,7 +228,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
                     new ChunkFiles(
                             spillDirectories,
                             config.chunkBytes(),
-                            System::currentTimeMillis,
+                            () -> System.nanoTime() / 1_000_000,
                             fileDeleter()),
                     new KeyHash(new SecureRandom().nextLong()),
                     executor);

@@ -75,7 +75,7 @@ final class TaskManagerArbiter {
                                 lease,
                                 size ->
                                         new SpillArbiter(
-                                                System::currentTimeMillis,
+                                                () -> System.nanoTime() / 1_000_000,
                                                 GarbageCollectionListener.oldGenerationBytes(),
                                                 GarbageCollectionListener::start),
                                 0)

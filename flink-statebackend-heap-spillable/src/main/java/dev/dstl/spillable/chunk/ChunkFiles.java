@@ -72,6 +72,8 @@ public final class ChunkFiles implements AutoCloseable {
     /**
      * @param directories owned and closed by this object
      * @param chunkBytes length of a file, a power of two; larger extents get files of their own
+     * @param clockMillis milliseconds since any moment, for pauses after failures; one that nobody
+     *     sets
      */
     public ChunkFiles(SpillDirectories directories, int chunkBytes, LongSupplier clockMillis) {
         this(directories, chunkBytes, clockMillis, Runnable::run);

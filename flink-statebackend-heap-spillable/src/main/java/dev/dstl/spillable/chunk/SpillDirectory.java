@@ -27,7 +27,8 @@ final class SpillDirectory {
     private static final long PAUSE_MILLIS = 10_000;
 
     private final Path path;
-    private long usableFromMillis = Long.MIN_VALUE;
+    private long pausedAtMillis;
+    private long pauseMillis;
 
     SpillDirectory(Path path) {
         this.path = path;
@@ -38,10 +39,13 @@ final class SpillDirectory {
     }
 
     boolean isUsable(long nowMillis) {
-        return nowMillis >= usableFromMillis;
+        long passed = nowMillis - pausedAtMillis;
+        // A clock that was set back says nothing.
+        return passed < 0 || passed >= pauseMillis;
     }
 
     void pause(long nowMillis) {
-        usableFromMillis = nowMillis + PAUSE_MILLIS;
+        pausedAtMillis = nowMillis;
+        pauseMillis = PAUSE_MILLIS;
     }
 }

@@ -51,7 +51,8 @@ public final class SpillArbiter implements AutoCloseable {
     private final LongSupplier clockMillis;
     private final long heapBytes;
     private final Runnable stopSource;
-    private long nextDecisionMillis = Long.MIN_VALUE;
+    private long decidedAtMillis;
+    private long pauseMillis;
     private volatile double liveRatio;
 
     /** Live bytes that were neither state nor timers, as of the last report of live bytes. */
@@ -68,7 +69,8 @@ public final class SpillArbiter implements AutoCloseable {
     }
 
     /**
-     * @param clockMillis time in milliseconds, for the trigger interval
+     * @param clockMillis milliseconds since any moment, for the trigger interval; one that nobody
+     *     sets
      * @param heapBytes most bytes of live objects
      * @param source started at once, stopped by {@link #close()}
      */
@@ -138,19 +140,24 @@ public final class SpillArbiter implements AutoCloseable {
     }
 
     private boolean mayDecide(double ratio) {
-        return !members.isEmpty()
-                && (ratio > URGENT_RATIO || clockMillis.getAsLong() >= nextDecisionMillis);
+        return !members.isEmpty() && (ratio > URGENT_RATIO || !isPaused());
+    }
+
+    private boolean isPaused() {
+        long passed = clockMillis.getAsLong() - decidedAtMillis;
+        // A clock that was set back says nothing.
+        return passed >= 0 && passed < pauseMillis;
     }
 
     /** Waits for what a decision, if there was one, does. */
     private boolean paused(boolean decided) {
         if (decided) {
-            long interval =
+            pauseMillis =
                     members.stream()
                             .mapToLong(member -> member.config().triggerIntervalMillis())
                             .min()
                             .orElse(0);
-            nextDecisionMillis = clockMillis.getAsLong() + interval;
+            decidedAtMillis = clockMillis.getAsLong();
         }
         return decided;
     }

@@ -74,7 +74,7 @@ public final class LargeMapRun {
                                                 new SpillDirectories(
                                                         Collections.singletonList(disk)),
                                                 64 << 20,
-                                                System::currentTimeMillis,
+                                                () -> System.nanoTime() / 1_000_000,
                                                 executor),
                                         new KeyHash(1),
                                         executor));

@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -177,6 +178,23 @@ class ExtentAllocationTest {
 
             assertThat(chunkFiles(firstDisk)).isNotEmpty();
             assertThat(chunkFiles(secondDisk)).hasSizeBetween(6, 7);
+        }
+    }
+
+    @Test
+    void aDiskThatRefused_isTriedAgainAfterItsPause_thoughTheClockWasSetBack() throws IOException {
+        clockMillis.set(TimeUnit.HOURS.toMillis(2));
+        try (ChunkFiles chunks = chunks(firstDisk)) {
+            Path directory = onlyFile(firstDisk);
+            Path aside = firstDisk.resolve("aside");
+            Files.move(directory, aside);
+            assertThatThrownBy(() -> write(chunks, 100, 1)).isInstanceOf(IOException.class);
+            Files.move(aside, directory);
+
+            clockMillis.set(10_000);
+            write(chunks, 100, 1);
+
+            assertThat(chunkFiles(firstDisk)).hasSize(1);
         }
     }
 

@@ -18,6 +18,7 @@ package dev.dstl.spillable.pressure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -71,6 +72,17 @@ class SpillArbiterTest {
 
         assertThat(arbiter.onLiveHeap(8000, 10_000)).isTrue();
         assertThat(arbiter.onLiveHeap(8000, 10_000)).isFalse();
+        clockMillis.set(5000);
+        assertThat(arbiter.onLiveHeap(8000, 10_000)).isTrue();
+    }
+
+    @Test
+    void afterADecision_theNextOneFollows_thoughTheClockWasSetBack() {
+        FakeMember member = new FakeMember(8000, 0);
+        arbiter.join(member);
+        clockMillis.set(TimeUnit.HOURS.toMillis(2));
+
+        assertThat(arbiter.onLiveHeap(8000, 10_000)).isTrue();
         clockMillis.set(5000);
         assertThat(arbiter.onLiveHeap(8000, 10_000)).isTrue();
     }

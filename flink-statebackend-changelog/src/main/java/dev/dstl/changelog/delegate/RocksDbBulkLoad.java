@@ -51,8 +51,8 @@ final class RocksDbBulkLoad implements BulkLoad {
     private final WriteBatchBytes batch;
     private final WriteOptions writeOptions = new WriteOptions().setDisableWAL(true);
 
-    /** By column family: whether its compactions were stopped here or by the job is known once. */
-    private final Map<Integer, Target> targets = new HashMap<>();
+    /** By state: whether its compactions were stopped here or by the job is known once. */
+    private final Map<String, Target> targets = new HashMap<>();
 
     RocksDbBulkLoad(AbstractKeyedStateBackend<?> delegate) throws ReflectiveOperationException {
         this.delegate = delegate;
@@ -83,14 +83,32 @@ final class RocksDbBulkLoad implements BulkLoad {
     @Nullable
     private BulkTarget target(String name) {
         try {
-            Object columnFamily = RocksDbInternals.columnFamily(delegate, name);
-            if (columnFamily == null) {
-                return null;
-            }
-            ColumnFamilyHandle handle = (ColumnFamilyHandle) columnFamily;
-            return targets.computeIfAbsent(handle.getID(), id -> new Target(handle));
+            ColumnFamilyHandle handle = columnFamily(name);
+            return handle == null
+                    ? null
+                    : targets.compute(
+                            name,
+                            (key, known) ->
+                                    known != null && known.isOf(handle)
+                                            ? known
+                                            : new Target(handle));
         } catch (ReflectiveOperationException e) {
             return null;
+        }
+    }
+
+    @Nullable
+    private ColumnFamilyHandle columnFamily(String name) throws ReflectiveOperationException {
+        return (ColumnFamilyHandle) RocksDbInternals.columnFamily(delegate, name);
+    }
+
+    /** Flink replaces the column family of a state whose time to live is switched on or off. */
+    private boolean isReplaced(String name, Target target) {
+        try {
+            ColumnFamilyHandle handle = columnFamily(name);
+            return handle == null || !target.isOf(handle);
+        } catch (ReflectiveOperationException e) {
+            return false;
         }
     }
 
@@ -108,8 +126,10 @@ final class RocksDbBulkLoad implements BulkLoad {
     @Override
     public void close() throws IOException {
         writeOptions.close();
-        for (Target target : targets.values()) {
-            target.compactAgain();
+        for (Map.Entry<String, Target> target : targets.entrySet()) {
+            if (!isReplaced(target.getKey(), target.getValue())) {
+                target.getValue().compactAgain();
+            }
         }
     }
 
@@ -123,6 +143,10 @@ final class RocksDbBulkLoad implements BulkLoad {
         Target(ColumnFamilyHandle columnFamily) {
             this.columnFamily = columnFamily;
             this.id = columnFamily.getID();
+        }
+
+        boolean isOf(ColumnFamilyHandle handle) {
+            return handle.getID() == id;
         }
 
         @Override

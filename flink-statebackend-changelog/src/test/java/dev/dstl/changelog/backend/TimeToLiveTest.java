@@ -25,13 +25,19 @@ import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.util.StateMigrationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,6 +46,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class TimeToLiveTest {
+
+    /** Several values are more than replay gives to RocksDB in one batch. */
+    private static final int LARGE = 400 << 10;
 
     @TempDir private Path directory;
 
@@ -132,6 +141,58 @@ class TimeToLiveTest {
                 task.checkpoint(checkpoint);
             }
         }
+    }
+
+    /** As when a state is registered on first use, and one subtask has not used it since. */
+    @ParameterizedTest(name = "{0}, with a time to live in the first subtask: {1}")
+    @MethodSource("changesOfMind")
+    void timeToLiveThatNotAllSubtasksHave_keepsTheState_whereFlinkConvertsIt(
+            Delegate delegate, boolean first) throws Exception {
+        assumeThat(delegate.convertsTimeToLive()).isTrue();
+        KeyGroupRange all = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);
+        List<KeyGroupRange> subtasks =
+                List.of(KeyGroupRange.of(0, 3), KeyGroupRange.of(4, TestTask.KEY_GROUPS - 1));
+        List<KeyedStateHandle> handles = new ArrayList<>();
+        for (KeyGroupRange keyGroups : subtasks) {
+            try (KeyedTask<Integer> task = startSubtask(delegate, keyGroups, List.of())) {
+                MapStateDescriptor<String, String> state = map(first == handles.isEmpty());
+                for (int key : keysIn(keyGroups)) {
+                    task.state(key, state).put("large", "x".repeat(LARGE));
+                }
+                handles.add(task.checkpoint(1));
+            }
+        }
+        for (boolean timeToLive : new boolean[] {true, false}) {
+            try (KeyedTask<Integer> task = startSubtask(delegate, all, handles)) {
+                for (int key : keysIn(all)) {
+                    assertThat(task.state(key, map(timeToLive)).get("large"))
+                            .as("key %s", key)
+                            .hasSize(LARGE);
+                }
+            }
+        }
+    }
+
+    private KeyedTask<Integer> startSubtask(
+            Delegate delegate, KeyGroupRange keyGroups, List<KeyedStateHandle> restored)
+            throws Exception {
+        return KeyedTask.startSubtask(
+                directory,
+                delegate,
+                IntSerializer.INSTANCE,
+                getClass().getClassLoader(),
+                keyGroups,
+                restored);
+    }
+
+    private static int[] keysIn(KeyGroupRange keyGroups) {
+        return IntStream.range(0, 20)
+                .filter(
+                        key ->
+                                keyGroups.contains(
+                                        KeyGroupRangeAssignment.assignToKeyGroup(
+                                                key, TestTask.KEY_GROUPS)))
+                .toArray();
     }
 
     private static void put(TestTask task, int key, boolean timeToLive, String what)

@@ -30,16 +30,32 @@ import javax.annotation.Nullable;
  */
 public final class CheckpointHistory {
 
-    /** A checkpoint that has begun. */
-    final class Attempt {
+    /**
+     * What became of a checkpoint so far. It does not know on what the checkpoint builds: each
+     * would keep all before it reachable.
+     */
+    private static final class Outcome {
         private final long id;
-        private final CheckpointedPartitions base;
-        private final List<Attempt> before;
         @Nullable private CheckpointedPartitions written;
         private boolean dropped;
 
-        private Attempt(long id, CheckpointedPartitions base, List<Attempt> before) {
+        private Outcome(long id) {
             this.id = id;
+        }
+
+        private boolean keeps(SharedFile file) {
+            return dropped || (written != null && written.refersTo(file));
+        }
+    }
+
+    /** A checkpoint that has begun; whoever writes it keeps it until it is written. */
+    final class Attempt {
+        private final Outcome outcome;
+        private final CheckpointedPartitions base;
+        private final List<Outcome> before;
+
+        private Attempt(Outcome outcome, CheckpointedPartitions base, List<Outcome> before) {
+            this.outcome = outcome;
             this.base = base;
             this.before = before;
         }
@@ -52,9 +68,8 @@ public final class CheckpointHistory {
         /** Whether this checkpoint may refer to a file of {@link #base()}. */
         boolean mayReferTo(SharedFile file) {
             synchronized (CheckpointHistory.this) {
-                for (Attempt one : before) {
-                    boolean refers = one.written != null && one.written.refersTo(file);
-                    if (!one.dropped && !refers) {
+                for (Outcome one : before) {
+                    if (!one.keeps(file)) {
                         return false;
                     }
                 }
@@ -65,20 +80,21 @@ public final class CheckpointHistory {
         /** All files of the checkpoint are written. */
         void written(CheckpointedPartitions partitions) {
             synchronized (CheckpointHistory.this) {
-                written = partitions;
+                if (!outcome.dropped) {
+                    outcome.written = partitions;
+                }
             }
         }
 
         /** The checkpoint will not complete. */
         void drop() {
             synchronized (CheckpointHistory.this) {
-                dropped = true;
-                unconfirmed.remove(this);
+                CheckpointHistory.this.drop(outcome);
             }
         }
     }
 
-    private final List<Attempt> unconfirmed = new ArrayList<>();
+    private final List<Outcome> unconfirmed = new ArrayList<>();
     private CheckpointedPartitions confirmed;
 
     /** Nothing was restored, or nothing whose files this backend may refer to. */
@@ -99,20 +115,21 @@ public final class CheckpointHistory {
      * @param builds whether it may refer to files of earlier ones
      */
     synchronized Attempt begin(long id, boolean builds) {
+        Outcome outcome = new Outcome(id);
         Attempt attempt =
                 new Attempt(
-                        id,
+                        outcome,
                         builds ? confirmed : new CheckpointedPartitions(),
                         new ArrayList<>(unconfirmed));
-        unconfirmed.add(attempt);
+        unconfirmed.add(outcome);
         return attempt;
     }
 
     /** A checkpoint has completed; of one that is not incremental nothing is known here. */
     public synchronized void confirmed(long id) {
-        for (Attempt attempt : unconfirmed) {
-            if (attempt.id == id && attempt.written != null) {
-                confirmed = attempt.written;
+        for (Outcome outcome : unconfirmed) {
+            if (outcome.id == id && outcome.written != null) {
+                confirmed = outcome.written;
                 unconfirmed.removeIf(one -> one.id <= id);
                 return;
             }
@@ -121,10 +138,16 @@ public final class CheckpointHistory {
 
     /** A checkpoint will not complete. */
     public synchronized void aborted(long id) {
-        for (Attempt attempt : new ArrayList<>(unconfirmed)) {
-            if (attempt.id == id) {
-                attempt.drop();
+        for (Outcome outcome : new ArrayList<>(unconfirmed)) {
+            if (outcome.id == id) {
+                drop(outcome);
             }
         }
+    }
+
+    private void drop(Outcome outcome) {
+        outcome.dropped = true;
+        outcome.written = null;
+        unconfirmed.remove(outcome);
     }
 }

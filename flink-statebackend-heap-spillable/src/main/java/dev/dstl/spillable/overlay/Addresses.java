@@ -63,9 +63,4 @@ public final class Addresses implements LongConsumer {
         }
         return keys;
     }
-
-    /** A copy. */
-    public long[] toArray() {
-        return Arrays.copyOf(addresses, count);
-    }
 }

@@ -22,6 +22,7 @@ import dev.dstl.spillable.overlay.Addresses;
 import dev.dstl.spillable.overlay.SpilledView;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
@@ -58,32 +59,47 @@ final class KeyGroupView<K, N, S> {
             copySpilled(layout, out);
             return;
         }
-        // The number of entries goes first, and a transformer may drop some; what it keeps
-        // unchanged is copied as bytes in a second pass.
-        List<StateEntry<K, N, S>> changed = new ArrayList<>();
-        Addresses unchanged = new Addresses();
+        // The number of entries goes first, and a transformer may drop some. Each entry that it
+        // changes is read once more: kept until they are written, they could fill the heap.
+        Addresses kept = new Addresses();
+        BitSet changed = new BitSet();
         forEachSpilled(
                 address -> {
                     layout.selectAt(spilled.entries(), address);
                     S state = layout.read(spilled.entries());
                     S transformed = transformer.filterOrTransform(state);
-                    if (transformed == state) {
-                        unchanged.accept(address);
-                    } else if (transformed != null) {
-                        layout.readKey(
-                                (key, namespace) ->
-                                        changed.add(
-                                                new StateEntry.SimpleStateEntry<>(
-                                                        key, namespace, transformed)));
+                    if (transformed != null) {
+                        changed.set(kept.count(), transformed != state);
+                        kept.accept(address);
                     }
                 });
-        long[] copied = unchanged.toArray();
-        out.writeInt(onHeap.size() + changed.size() + copied.length);
+        out.writeInt(onHeap.size() + kept.count());
         writeEntries(onHeap, keySerializer, namespaceSerializer, stateSerializer, out);
-        writeEntries(changed, keySerializer, namespaceSerializer, stateSerializer, out);
-        for (long address : copied) {
-            layout.copyEntry(spilled.entries(), address, out);
+        for (int i = 0; i < kept.count(); i++) {
+            S transformed = changed.get(i) ? transform(kept.get(i), layout, transformer) : null;
+            if (transformed == null) {
+                layout.copyEntry(spilled.entries(), kept.get(i), out);
+            } else {
+                layout.readKey(
+                        (key, namespace) -> {
+                            namespaceSerializer.serialize(namespace, out);
+                            keySerializer.serialize(key, out);
+                        });
+                stateSerializer.serialize(transformed, out);
+            }
         }
+    }
+
+    /**
+     * Selects a spilled entry and transforms its state; null if that has expired since the entry
+     * was counted, which then goes out as it is.
+     */
+    @Nullable
+    private S transform(
+            long address, SpilledLayout<K, N, S> layout, StateSnapshotTransformer<S> transformer)
+            throws IOException {
+        layout.selectAt(spilled.entries(), address);
+        return transformer.filterOrTransform(layout.read(spilled.entries()));
     }
 
     /** Writes as {@link #write} does, without what is spilled, which stays readable. */

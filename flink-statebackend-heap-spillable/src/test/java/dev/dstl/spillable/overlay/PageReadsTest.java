@@ -134,7 +134,8 @@ class PageReadsTest {
         for (int cursor = 0; cursor < map.entries().cursorEnd(); cursor++) {
             map.entries().addressesAt(cursor, addresses);
         }
-        for (long address : addresses.toArray()) {
+        for (int i = 0; i < addresses.count(); i++) {
+            long address = addresses.get(i);
             map.entries().read(address);
             EntryReader entry = map.entries();
             assertThat(entry.valueLength()).isEqualTo(length);

@@ -29,6 +29,7 @@ import dev.dstl.spillable.partition.StateIdentity;
 import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -37,9 +38,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -154,6 +157,26 @@ class KeyGroupViewTest {
         fill(spilled);
 
         assertThat(written(KeyGroupViewTest::transform)).isEqualTo(transformed());
+    }
+
+    /** Changes every third state, which has expired when the transformer looks again. */
+    @Test
+    void whatExpiresAfterItWasCounted_isWrittenAsItIs() throws IOException {
+        fill(ENTRIES);
+        Set<String> seen = new HashSet<>();
+
+        Map<Integer, String> written =
+                written(
+                        state -> {
+                            if (Integer.parseInt(state.substring("state ".length())) % 3 != 0) {
+                                return state;
+                            }
+                            return seen.add(state) ? "changed" : null;
+                        });
+
+        assertThat(seen).hasSize((ENTRIES + 2) / 3);
+        assertThat(written).hasSize(ENTRIES);
+        written.forEach((key, state) -> assertThat(state).isEqualTo("state " + key));
     }
 
     @ParameterizedTest
@@ -304,6 +327,87 @@ class KeyGroupViewTest {
 
         assertPieces(ofList, lists, list);
         assertPieces(ofMap, maps, map);
+    }
+
+    /** Asks now and then, while bytes arrive, how many of some objects are reachable. */
+    private static final class ReachableObjects extends OutputStream {
+        private static final int SAMPLES = 3;
+        private final List<WeakReference<Object>> objects = new ArrayList<>();
+        private final DataOutputSerializer bytes = new DataOutputSerializer(64);
+        private int samples;
+        private long mostReachable;
+
+        @Override
+        public void write(int oneByte) throws IOException {
+            bytes.write(oneByte);
+        }
+
+        @Override
+        public void write(byte[] written, int offset, int length) throws IOException {
+            bytes.write(written, offset, length);
+            if (samples < SAMPLES) {
+                samples++;
+                System.gc();
+                mostReachable =
+                        Math.max(
+                                mostReachable,
+                                objects.stream().filter(one -> one.get() != null).count());
+            }
+        }
+    }
+
+    /** Otherwise what a full checkpoint cleans up would fill a heap that is short already. */
+    @Test
+    void mapsFromWhichSomethingHasExpired_areOnTheHeapOneAtATime() throws IOException {
+        MapSerializer<Integer, String> maps =
+                new MapSerializer<>(IntSerializer.INSTANCE, StringSerializer.INSTANCE);
+        MapLayout<Integer, Long, Integer, String> mapLayout =
+                new MapLayout<>(IntSerializer.INSTANCE, LongSerializer.INSTANCE, maps);
+        KeyGroupMap<Integer, Long, Map<Integer, String>> group =
+                new KeyGroupMap<>(maps, new StateIdentity(0, "state", 0), new EntrySizes());
+        for (int key = 0; key < ENTRIES; key++) {
+            Map<Integer, String> state = new HashMap<>();
+            for (int i = 0; i < 4; i++) {
+                state.put(i, "value " + key);
+            }
+            group.put(key, 7L, state, mapLayout);
+        }
+        group.startSpill(disks.pool());
+        while (group.residency() == Residency.SPILLING) {
+            group.spill(1000, mapLayout);
+        }
+        ReachableObjects transformed = new ReachableObjects();
+        EntryOutput entries = new EntryOutput(new DataOutputViewStreamWrapper(transformed));
+        KeyGroupView<Integer, Long, Map<Integer, String>> view = group.view();
+        view.write(
+                IntSerializer.INSTANCE,
+                LongSerializer.INSTANCE,
+                maps,
+                mapLayout.duplicate(),
+                state -> {
+                    Map<Integer, String> kept = new HashMap<>(state);
+                    kept.remove(0);
+                    transformed.objects.add(new WeakReference<>(kept));
+                    return kept;
+                },
+                entries);
+        entries.flush();
+        view.close();
+        group.close();
+
+        assertThat(transformed.objects).hasSizeGreaterThanOrEqualTo(ENTRIES);
+        assertThat(transformed.samples).isEqualTo(ReachableObjects.SAMPLES);
+        assertThat(transformed.mostReachable).isLessThan(10);
+        DataInputDeserializer in = new DataInputDeserializer(transformed.bytes.getCopyOfBuffer());
+        assertThat(in.readInt()).isEqualTo(ENTRIES);
+        Set<Integer> keys = new HashSet<>();
+        for (int i = 0; i < ENTRIES; i++) {
+            assertThat(in.readLong()).isEqualTo(7L);
+            int key = in.readInt();
+            assertThat(keys.add(key)).isTrue();
+            assertThat(maps.deserialize(in)).hasSize(3).containsEntry(3, "value " + key);
+        }
+        assertThat(in.available()).isZero();
     }
 
     private static <S> void assertPieces(Pieces pieces, TypeSerializer<S> serializer, S state)

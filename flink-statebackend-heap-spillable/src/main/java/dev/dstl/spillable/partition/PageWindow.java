@@ -19,6 +19,7 @@ package dev.dstl.spillable.partition;
 import dev.dstl.spillable.chunk.Extent;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.core.memory.MemorySegmentFactory;
@@ -28,7 +29,9 @@ import org.apache.flink.core.memory.MemorySegmentFactory;
  *
  * <p>A mapped page that is not in the page cache makes the kernel read around it, as far as the
  * read-ahead of the device goes, and that pushes other pages out. A call takes the pages it asks
- * for. What is longer than that read-ahead is taken from the mapping all the same.
+ * for. What is longer than that read-ahead is taken from the mapping all the same. Either way the
+ * checksums are compared each time: what is read again may come from the disk and be damaged by
+ * now.
  */
 public final class PageWindow {
 
@@ -37,6 +40,7 @@ public final class PageWindow {
     /** Of what is read with a call; longer than the kernel reads around a page. */
     private static final int MOST_BYTES = 1 << 20;
 
+    private final CRC32C crc = new CRC32C();
     private ByteBuffer buffer;
     private MemorySegment bufferSegment;
 
@@ -78,36 +82,39 @@ public final class PageWindow {
     }
 
     /**
-     * Makes bytes of an extent readable.
+     * Makes bytes of a partition readable.
      *
      * @return where in {@link #segment()} the first of them is, until the next call
      * @throws IOException if the file cannot be read
+     * @throws DamagedPartitionException if a page that has to be read is damaged
      */
-    int locate(Extent wanted, int wantedFrom, int wantedUntil) throws IOException {
-        if (extent != wanted || wantedFrom < from || wantedUntil > until) {
+    int locate(SealedPartition wanted, int wantedFrom, int wantedUntil) throws IOException {
+        if (extent != wanted.extent() || wantedFrom < from || wantedUntil > until) {
             load(wanted, wantedFrom, wantedUntil);
         }
         return wantedFrom - from + start;
     }
 
-    private void load(Extent wanted, int wantedFrom, int wantedUntil) throws IOException {
-        int newFrom = wantedFrom & -PartitionFormat.PAGE_BYTES;
+    private void load(SealedPartition wanted, int wantedFrom, int wantedUntil) throws IOException {
+        Extent itsExtent = wanted.extent();
+        int fromPage = wantedFrom >>> PartitionFormat.PAGE_SHIFT;
+        int untilPage = PartitionFormat.pages(wantedUntil);
+        int newFrom = fromPage << PartitionFormat.PAGE_SHIFT;
         int newUntil =
-                (int)
-                        Math.min(
-                                wanted.length(),
-                                (wantedUntil + PartitionFormat.PAGE_BYTES - 1L)
-                                        & -PartitionFormat.PAGE_BYTES);
+                (int) Math.min(itsExtent.length(), (long) untilPage << PartitionFormat.PAGE_SHIFT);
+        // Nothing of what turns out to be damaged can be located.
         extent = null;
         if (newUntil - newFrom > MOST_BYTES) {
-            segment = wanted.segment();
-            start = wanted.offset() + newFrom;
+            wanted.compareChecksums(fromPage, untilPage, crc);
+            segment = itsExtent.segment();
+            start = itsExtent.offset() + newFrom;
         } else {
-            read(wanted, newFrom, newUntil - newFrom);
+            read(itsExtent, newFrom, newUntil - newFrom);
+            wanted.compareChecksums(buffer, fromPage, untilPage, crc);
             segment = bufferSegment;
             start = 0;
         }
-        extent = wanted;
+        extent = itsExtent;
         from = newFrom;
         until = newUntil;
     }

@@ -29,9 +29,13 @@ import org.apache.flink.core.memory.MemorySegment;
 /**
  * An immutable partition in a file, see {@link PartitionFormat}. Read by any thread.
  *
- * <p>The checksum of a page is compared the first time that an entry in it is read; a merge or a
- * snapshot, which read all pages, use {@link #check()}. Bytes are read with a call for it: where
- * the disk cannot be read, a call fails, but an access to a mapping ends the process.
+ * <p>The checksum of a page is compared the first time that an entry in it is read through the
+ * mapping, and each time that a {@link PageWindow} reads the page; a merge or a full snapshot,
+ * which read all pages, use {@link #check()}. Bytes are read with a call for it: where the disk
+ * cannot be read, a call fails, but an access to a mapping ends the process.
+ *
+ * <p>A page that left the page cache and is mapped again is not compared again: nothing tells that
+ * it has been read once more.
  *
  * <p>Held by whoever can read it, at first by whoever made it; the last holder frees the extent.
  */
@@ -237,19 +241,11 @@ public final class SealedPartition {
     }
 
     private int locate(int from, int until, PageWindow window) {
-        int at;
         try {
-            at = window.locate(extent, from, until);
+            return window.locate(this, from, until);
         } catch (IOException e) {
             throw unreadable(until - from, from, e);
         }
-        for (int page = from >>> PartitionFormat.PAGE_SHIFT;
-                page <= (until - 1) >>> PartitionFormat.PAGE_SHIFT;
-                page++) {
-            // Once: what is read is the same page of the cache.
-            checkPage(page);
-        }
-        return at;
     }
 
     /**
@@ -315,7 +311,6 @@ public final class SealedPartition {
         long checked = page < PAGES_IN_WORD ? checkedFirst : checkedRest[page >>> 6];
         if ((checked & (1L << page)) == 0) {
             compareChecksum(page);
-            markChecked(page);
         }
     }
 
@@ -323,12 +318,25 @@ public final class SealedPartition {
         compareChecksums(page, page + 1, new CRC32C());
     }
 
-    /** Compares the checksums of {@code [from, until)}, at most {@link #PAGES_READ_AT_ONCE}. */
-    private void compareChecksums(int from, int until, CRC32C crc) {
+    /** Reads pages {@code [from, until)} with calls and compares their checksums. */
+    void compareChecksums(int from, int until, CRC32C crc) {
         ByteBuffer buffer = PAGES.get();
+        for (int page = from; page < until; page += PAGES_READ_AT_ONCE) {
+            int behind = Math.min(until, page + PAGES_READ_AT_ONCE);
+            int start = page << PartitionFormat.PAGE_SHIFT;
+            int end = (int) Math.min(length, (long) behind << PartitionFormat.PAGE_SHIFT);
+            read(buffer.clear().limit(end - start), start);
+            compareChecksums(buffer, page, behind, crc);
+        }
+    }
+
+    /**
+     * Compares the checksums of pages that have been read.
+     *
+     * @param buffer begins with the page {@code from}
+     */
+    void compareChecksums(ByteBuffer buffer, int from, int until, CRC32C crc) {
         int start = from << PartitionFormat.PAGE_SHIFT;
-        int end = (int) Math.min(length, (long) until << PartitionFormat.PAGE_SHIFT);
-        read(buffer.clear().limit(end - start), start);
         for (int page = from; page < until; page++) {
             int at = page << PartitionFormat.PAGE_SHIFT;
             int dataFrom = Math.max(firstCell, at);
@@ -338,6 +346,7 @@ public final class SealedPartition {
                 crc.update(buffer.limit(dataUntil - start).position(dataFrom - start));
                 requireChecksum(page, (int) crc.getValue());
             }
+            markChecked(page);
         }
     }
 
@@ -377,15 +386,7 @@ public final class SealedPartition {
      */
     public void check() {
         checkedDataStart();
-        CRC32C crc = new CRC32C();
-        int pages = pageChecksums.length;
-        for (int from = 0; from < pages; from += PAGES_READ_AT_ONCE) {
-            int until = Math.min(pages, from + PAGES_READ_AT_ONCE);
-            compareChecksums(from, until, crc);
-            for (int page = from; page < until; page++) {
-                markChecked(page);
-            }
-        }
+        compareChecksums(0, pageChecksums.length, new CRC32C());
     }
 
     private void markChecked(int page) {

@@ -29,6 +29,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever is damaged: an error that names it, never a key that seems to be missing. */
 class PartitionDamageTest extends PartitionFixture {
@@ -134,5 +135,86 @@ class PartitionDamageTest extends PartitionFixture {
         damage(partition, 5, Damage.FLIPPED);
 
         assertThatThrownBy(partition::check).isInstanceOf(DamagedPartitionException.class);
+    }
+
+    /** The value of a key, read with calls, or null. */
+    private byte[] get(SealedPartition partition, String key, PageWindow window) {
+        byte[] wanted = bytes(key);
+        int entry = partition.find(wanted, wanted.length, false, hashOf(wanted), window);
+        if (entry == 0) {
+            return null;
+        }
+        int at = partition.locate(entry, window);
+        int length = EntryFormat.entryBytesAt(window.segment(), at);
+        int word = EntryFormat.varintAt(window.segment(), at);
+        byte[] value =
+                new byte
+                        [EntryFormat.varintAt(
+                                window.segment(), at + EntryFormat.varintBytes(word))];
+        window.segment().get(at + length - value.length, value);
+        return value;
+    }
+
+    private static void flip(SealedPartition partition, int at) throws IOException {
+        ByteBuffer one = ByteBuffer.allocate(1);
+        long position = (long) partition.extent().offset() + at;
+        try (FileChannel file =
+                FileChannel.open(
+                        partition.file(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            file.read(one, position);
+            one.put(0, (byte) (one.get(0) ^ 0x40)).rewind();
+            file.write(one, position);
+        }
+    }
+
+    /** Where the cell of a key starts whose entry lies in it. */
+    private int cellOf(SealedPartition partition, String key) {
+        byte[] wanted = bytes(key);
+        int cell =
+                partition.find(wanted, wanted.length, false, hashOf(wanted))
+                        - PartitionFormat.CELL_ENTRY_AT;
+        assertThat(partition.segment().getIntLittleEndian(partition.base() + cell))
+                .as("the hash in the cell")
+                .isEqualTo(hashOf(wanted));
+        return cell;
+    }
+
+    /** What a call reads comes from the disk each time, which may be wrong the second time. */
+    @Test
+    void aHashDamagedAfterItWasRead_isNoMissingKey_whenPagesAreReadWithCalls() throws IOException {
+        Map<String, byte[]> entries = entries();
+        entries.put("key", new byte[1]);
+        SealedPartition partition = write(entries);
+        PageWindow window = new PageWindow();
+        entries.forEach((key, value) -> assertThat(get(partition, key, window)).isEqualTo(value));
+        flip(partition, cellOf(partition, "key") + 3);
+        window.forget();
+
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> get(partition, "key", window))
+                    .isInstanceOfSatisfying(
+                            DamagedPartitionException.class, e -> assertNames(e, partition));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {100_000, 3_000_000})
+    void aLongValueDamagedAfterItWasRead_isRefused_whenPagesAreReadWithCalls(int length)
+            throws IOException {
+        Map<String, byte[]> entries = entries();
+        entries.put("long", new byte[length]);
+        SealedPartition partition = write(entries);
+        PageWindow window = new PageWindow();
+        assertThat(get(partition, "long", window)).isEqualTo(new byte[length]);
+        byte[] wanted = bytes("long");
+        int entry = partition.find(wanted, wanted.length, false, hashOf(wanted));
+        flip(partition, entry + length / 2);
+        window.forget();
+
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> get(partition, "long", window))
+                    .isInstanceOfSatisfying(
+                            DamagedPartitionException.class, e -> assertNames(e, partition));
+        }
     }
 }

@@ -153,8 +153,10 @@ public final class ChunkFiles implements AutoCloseable {
             if (copyBuffer == null) {
                 copyBuffer = ByteBuffer.allocateDirect(COPY_BYTES);
             }
-            for (int done = 0; done < length; done += COPY_BYTES) {
-                int bytes = Math.min(COPY_BYTES, length - done);
+            // By what is left: a step of one size could leave the range of an int.
+            int bytes;
+            for (int done = 0; done < length; done += bytes) {
+                bytes = Math.min(COPY_BYTES, length - done);
                 copyBuffer.clear();
                 source.get(done, copyBuffer, bytes);
                 copyBuffer.flip();
@@ -171,7 +173,7 @@ public final class ChunkFiles implements AutoCloseable {
         } else {
             if (current == null
                     || !current.isWritable
-                    || current.freshOffset + length > current.length) {
+                    || length > current.length - current.freshOffset) {
                 ChunkFile full = current;
                 current = newChunk(chunkBytes);
                 if (full != null && full.occupied == 0) {

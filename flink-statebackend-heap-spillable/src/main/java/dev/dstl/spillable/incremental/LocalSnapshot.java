@@ -175,8 +175,9 @@ final class LocalSnapshot {
                     throw new IOException("The checkpoint was cancelled while it was copied.");
                 }
                 out.seek(one.location.offset);
-                for (int done = 0; done < one.location.length; done += buffer.length) {
-                    int count = Math.min(buffer.length, one.location.length - done);
+                int count;
+                for (int done = 0; done < one.location.length; done += count) {
+                    count = Math.min(buffer.length, one.location.length - done);
                     one.partition.extent().read(ByteBuffer.wrap(buffer, 0, count), done);
                     out.write(buffer, 0, count);
                 }

@@ -187,8 +187,9 @@ final class PartitionUpload {
         // What was damaged on the local disk must not replace what a checkpoint has.
         partition.check();
         CRC32C crc = new CRC32C();
-        for (int done = 0; done < partition.length(); done += buffer.length) {
-            int bytes = Math.min(buffer.length, partition.length() - done);
+        int bytes;
+        for (int done = 0; done < partition.length(); done += bytes) {
+            bytes = Math.min(buffer.length, partition.length() - done);
             partition.extent().read(ByteBuffer.wrap(buffer, 0, bytes), done);
             crc.update(buffer, 0, bytes);
             stream.write(buffer, 0, bytes);

@@ -35,6 +35,10 @@ final class PartitionMerge {
     static final int MOST_ENTRIES = 4096;
 
     private static final int MOST_BYTES = 512 << 10;
+
+    /** A partition with more bytes of entries may be too long for a file. */
+    private static final long LONGEST_BYTES = 1L << 30;
+
     static final int MOST_DEPTH = 20;
 
     /** A split that leaves less than one in so many on a side is no gain. */
@@ -134,16 +138,14 @@ final class PartitionMerge {
     private void write(MergeWorkspace workspace, int from, int until, int firstHash, int depth)
             throws IOException {
         int count = until - from;
-        boolean tooLarge =
-                count > MOST_ENTRIES
-                        || (count > 1 && workspace.bytes(input, from, until) > MOST_BYTES);
-        if (tooLarge && depth < MOST_DEPTH) {
+        long bytes = count > 1 ? workspace.bytes(input, from, until) : 0;
+        if ((count > MOST_ENTRIES || bytes > MOST_BYTES) && depth < MOST_DEPTH) {
             int bit = 1 << (31 - depth);
             int middle = from;
             while (middle < until && (workspace.hashOf(middle) & bit) == 0) {
                 middle++;
             }
-            if (Math.min(middle - from, until - middle) >= Math.max(1, count / SMALLEST_SIDE)) {
+            if (isSplit(count, Math.min(middle - from, until - middle), bytes)) {
                 write(workspace, from, middle, firstHash, depth + 1);
                 write(workspace, middle, until, firstHash | bit, depth + 1);
                 return;
@@ -152,6 +154,11 @@ final class PartitionMerge {
         SealedPartition sealed =
                 count == 0 ? null : workspace.write(input, from, until, identity, firstHash, depth);
         parts.add(new Part(depth, firstHash, sealed));
+    }
+
+    /** Whether entries are split, of which {@code smallerSide} are on one side. */
+    static boolean isSplit(int count, int smallerSide, long bytes) {
+        return smallerSide >= Math.max(1, count / SMALLEST_SIDE) || bytes > LONGEST_BYTES;
     }
 
     /** Gives back what was written and nobody takes over. */

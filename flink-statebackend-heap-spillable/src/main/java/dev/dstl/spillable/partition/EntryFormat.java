@@ -38,7 +38,9 @@ public final class EntryFormat {
 
     private static final int FIRST_KEY_WORD = 4;
     private static final int MOST_BYTES_IN_WORDS = 64;
-    private static final int MOST_ENTRY_BYTES = Integer.MAX_VALUE - (1 << 20);
+
+    /** A partition of 2 GiB has checksums of 2 MiB beside its entries. */
+    private static final int MOST_ENTRY_BYTES = Integer.MAX_VALUE - (4 << 20);
 
     private static final VarHandle LONGS =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);

@@ -31,6 +31,8 @@ import org.apache.flink.core.memory.MemorySegment;
  */
 public final class PartitionWriter {
 
+    private static final int MOST_BYTES = Integer.MAX_VALUE - PartitionFormat.PAGE_BYTES;
+
     private final IntFunction<MemorySegment> images;
     private final byte[] page = new byte[PartitionFormat.PAGE_BYTES];
     private final CRC32C crc = new CRC32C();
@@ -102,6 +104,7 @@ public final class PartitionWriter {
      * Writes the partition to a file.
      *
      * @throws IOException if no directory takes it
+     * @throws IllegalStateException if the entries together are too long for a partition
      */
     public SealedPartition finish(ChunkFiles files) throws IOException {
         int cellBytes = CellSizes.best(lengths, entries);
@@ -115,9 +118,13 @@ public final class PartitionWriter {
         }
         int dataStart = PartitionFormat.dataStart(data);
         long bytes = dataStart + data;
-        if (bytes > Integer.MAX_VALUE - PartitionFormat.PAGE_BYTES) {
-            throw new IOException(
-                    "A partition of " + bytes + " bytes is too long (" + identity + ")");
+        if (bytes > MOST_BYTES) {
+            throw new IllegalStateException(
+                    String.format(
+                            "Entries of one partition need more than 2 GiB, %d bytes (%s); make"
+                                    + " state entries smaller, for example by the keys of a map"
+                                    + " state.",
+                            bytes, identity));
         }
         int length = (int) bytes;
         MemorySegment image = images.apply(length);

@@ -114,11 +114,15 @@ public final class MaterializationLifecycle {
             return;
         }
         LOG.info("New {}", base);
-        BaseReferences references =
-                new BaseReferences(
-                        () -> deleter.deleteLater(base),
-                        () -> deleter.deleteLocalCopiesLater(base));
-        replace(base, references.tryRetain().orElseThrow());
+        replace(base, references(deleter, base).tryRetain().orElseThrow());
+    }
+
+    /**
+     * Static, since checkpoints outlive the task, and what they keep must not keep the delegate.
+     */
+    private static BaseReferences references(SnapshotDeleter deleter, MaterializedBase base) {
+        return new BaseReferences(
+                () -> deleter.deleteLater(base), () -> deleter.deleteLocalCopiesLater(base));
     }
 
     /**

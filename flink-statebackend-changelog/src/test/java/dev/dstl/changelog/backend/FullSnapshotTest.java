@@ -22,7 +22,9 @@ import static org.awaitility.Awaitility.await;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
+import dev.dstl.changelog.materialization.LocalCheckpoint;
 import dev.dstl.log.testing.RetryingTempDirFactory;
+import java.io.File;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.file.FileVisitResult;
@@ -34,12 +36,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RunnableFuture;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
+import org.apache.flink.runtime.state.LocalSnapshotDirectoryProviderImpl;
 import org.apache.flink.runtime.state.SavepointKeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
@@ -76,6 +82,53 @@ class FullSnapshotTest {
             delegates.add(
                     new WeakReference<>(task.changelog().getDelegatedKeyedStateBackend(true)));
             return reported;
+        }
+    }
+
+    @Test
+    void reportedCheckpointOfAMaterializedBase_keepsNotTheDelegateOfATaskThatHasEnded()
+            throws Exception {
+        List<WeakReference<?>> delegates = new ArrayList<>();
+        SnapshotResult<KeyedStateHandle> result = checkpointOfAMaterializedBase(delegates);
+        KeyedStateHandle reported = result.getJobManagerOwnedSnapshot();
+        await().untilAsserted(() -> assertCollected(delegates));
+        assertThat(reported).isInstanceOf(ChangelogStateBackendHandle.class);
+    }
+
+    @Test
+    void localCheckpointOfAMaterializedBase_keepsNotTheDelegateOfATaskThatHasEnded()
+            throws Exception {
+        List<WeakReference<?>> delegates = new ArrayList<>();
+        SnapshotResult<KeyedStateHandle> result = checkpointOfAMaterializedBase(delegates);
+        KeyedStateHandle local = result.getTaskLocalSnapshot();
+        await().untilAsserted(() -> assertCollected(delegates));
+        assertThat(local).isInstanceOf(LocalCheckpoint.class);
+    }
+
+    private SnapshotResult<KeyedStateHandle> checkpointOfAMaterializedBase(
+            List<WeakReference<?>> delegates) throws Exception {
+        LocalRecoveryConfig local =
+                LocalRecoveryConfig.backupAndRecoveryEnabled(
+                        new LocalSnapshotDirectoryProviderImpl(
+                                new File[] {directory.resolve("local").toFile()},
+                                new JobID(),
+                                new JobVertexID(),
+                                0));
+        try (TestTask task =
+                TestTask.start(
+                        directory,
+                        new ChangelogStateBackend(TestTask.delegate(directory, Delegate.HASHMAP)),
+                        LogStorage.DSTL.taskStateManager(directory.resolve("log"), local),
+                        TestTask.checkpoints(directory),
+                        new FakeJobManager(),
+                        List.of())) {
+            task.value(1).update("one");
+            assertThat(task.materialize()).isTrue();
+            SnapshotResult<KeyedStateHandle> checkpoint = task.snapshot(1);
+            task.changelog().notifyCheckpointComplete(1);
+            delegates.add(
+                    new WeakReference<>(task.changelog().getDelegatedKeyedStateBackend(true)));
+            return checkpoint;
         }
     }
 

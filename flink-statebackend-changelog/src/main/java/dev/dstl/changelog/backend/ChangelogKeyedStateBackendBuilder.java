@@ -288,6 +288,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                                         throttle)),
                         deleter,
                         deadline,
+                        threads.clock(),
                         cancelRegistry);
         ChangelogKeyedStateBackend<K> backend =
                 new ChangelogKeyedStateBackend<>(

@@ -32,26 +32,44 @@ final class CheckpointFuture implements RunnableFuture<SnapshotResult<KeyedState
 
     private final Runnable work;
     private final CompletableFuture<SnapshotResult<KeyedStateHandle>> result;
+    private final Runnable abort;
 
     private CheckpointFuture(
-            Runnable work, CompletableFuture<SnapshotResult<KeyedStateHandle>> result) {
+            Runnable work,
+            CompletableFuture<SnapshotResult<KeyedStateHandle>> result,
+            Runnable abort) {
         this.work = work;
         this.result = result;
+        this.abort = abort;
     }
 
     /** Creates a future of a checkpoint that other threads complete. */
     static CheckpointFuture of(CompletableFuture<SnapshotResult<KeyedStateHandle>> result) {
-        return new CheckpointFuture(() -> {}, result);
+        return new CheckpointFuture(() -> {}, result, () -> result.cancel(false));
+    }
+
+    /**
+     * Creates a future of a checkpoint that Flink's asynchronous thread works for until it is done,
+     * aborted or not.
+     *
+     * @param work completes {@code result}; throws nothing
+     */
+    static CheckpointFuture of(
+            Runnable work, CompletableFuture<SnapshotResult<KeyedStateHandle>> result) {
+        return new CheckpointFuture(work, result, () -> {});
     }
 
     /**
      * Creates a future of a checkpoint that Flink's asynchronous thread works for.
      *
      * @param work contributes to {@code result}; throws nothing
+     * @param abort ends the wait for {@code result} if the checkpoint is aborted; throws nothing
      */
     static CheckpointFuture of(
-            Runnable work, CompletableFuture<SnapshotResult<KeyedStateHandle>> result) {
-        return new CheckpointFuture(work, result);
+            Runnable work,
+            CompletableFuture<SnapshotResult<KeyedStateHandle>> result,
+            Runnable abort) {
+        return new CheckpointFuture(work, result, abort);
     }
 
     /** Creates a future of a checkpoint that is declined. */
@@ -61,6 +79,14 @@ final class CheckpointFuture implements RunnableFuture<SnapshotResult<KeyedState
 
     CompletableFuture<?> result() {
         return result;
+    }
+
+    /**
+     * Ends the wait for the result because the JobManager has aborted the checkpoint. No effect
+     * once there is a result.
+     */
+    void abort() {
+        abort.run();
     }
 
     @Override

@@ -29,6 +29,7 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RunnableFuture;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -63,11 +64,17 @@ public final class Checkpointer<K> {
     private final SnapshotDeleter deleter;
     private final NativeSavepoints<K> savepoints;
     private final CheckpointDeadline deadline;
+    private final ScheduledExecutorService clock;
     private final CheckpointLedger ledger = new CheckpointLedger();
+    private final WaitingCheckpoints waiting = new WaitingCheckpoints();
     @Nullable private FullSnapshot uploading;
     private SequenceNumber persistedTo;
 
-    /** Creates a checkpointer. All arguments stay the caller's. */
+    /**
+     * Creates a checkpointer. All arguments stay the caller's.
+     *
+     * @param clock fires timers
+     */
     public Checkpointer(
             AbstractKeyedStateBackend<K> delegate,
             StateChangelogWriter<?> writer,
@@ -79,6 +86,7 @@ public final class Checkpointer<K> {
             CheckpointAssembler assembler,
             SnapshotDeleter deleter,
             CheckpointDeadline deadline,
+            ScheduledExecutorService clock,
             CloseableRegistry cancelRegistry) {
         this.delegate = delegate;
         this.writer = writer;
@@ -90,6 +98,7 @@ public final class Checkpointer<K> {
         this.assembler = assembler;
         this.deleter = deleter;
         this.deadline = deadline;
+        this.clock = clock;
         this.savepoints = new NativeSavepoints<>(delegate, snapshots.omitTimers(), cancelRegistry);
         this.persistedTo = writer.initialSequenceNumber();
     }
@@ -113,6 +122,7 @@ public final class Checkpointer<K> {
                 return savepoints.take(bases.takeId(), checkpointId, timestamp, streams, options);
             }
             CheckpointFuture checkpoint = take(checkpointId, type.getSharingFilesStrategy());
+            waiting.add(checkpointId, checkpoint);
             deadline.watch(checkpoint.result(), timestamp);
             return checkpoint;
         } catch (Exception e) {
@@ -180,7 +190,9 @@ public final class Checkpointer<K> {
         // One that has been uploaded would otherwise be the base of the next checkpoint, and files
         // of this snapshot would be missing from a checkpoint between two that contain them.
         bases.demandFullSnapshot();
-        uploading = new FullSnapshot(snapshots.startFull(bases), snapshots.forgetting(), deleter);
+        uploading =
+                new FullSnapshot(
+                        snapshots.startFull(bases), snapshots.forgetting(), deleter, clock);
         return takeFull(checkpointId, uploading, uploading.first());
     }
 
@@ -209,7 +221,24 @@ public final class Checkpointer<K> {
         onFailure(snapshot.base(), result::completeExceptionally);
         onFailure(changelog, result::completeExceptionally);
         onFailure(result, failure -> drop.run());
-        return CheckpointFuture.of(snapshot::upload, result);
+        return CheckpointFuture.of(
+                snapshot::upload, result, () -> abortOnceUploaded(snapshot, changelog, result));
+    }
+
+    /**
+     * Ends the wait of an aborted checkpoint for its changelog. Its snapshot is uploaded to the
+     * end, since otherwise no snapshot that takes longer than a checkpoint may take would succeed.
+     */
+    private static void abortOnceUploaded(
+            FullSnapshot snapshot, CompletableFuture<?> changelog, CompletableFuture<?> result) {
+        CompletableFuture<?> unused =
+                snapshot.base()
+                        .thenRun(
+                                () -> {
+                                    if (!changelog.isDone()) {
+                                        result.cancel(false);
+                                    }
+                                });
     }
 
     private PersistedLog persist(long checkpointId, long materializationId, SequenceNumber from)
@@ -242,6 +271,7 @@ public final class Checkpointer<K> {
     /** Reports that the JobManager has aborted a checkpoint. */
     public void abort(long checkpointId) throws Exception {
         adoptFullSnapshot();
+        waiting.abort(checkpointId);
         ledger.abort(checkpointId)
                 .ifPresent(part -> writer.reset(part.from(), part.to(), checkpointId));
     }

@@ -21,9 +21,12 @@ import dev.dstl.changelog.materialization.BaseReferences;
 import dev.dstl.changelog.materialization.DelegateSnapshot;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.SnapshotDeleter;
+import dev.dstl.changelog.materialization.UploadWatch;
+import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
@@ -37,7 +40,8 @@ import org.apache.flink.util.ExceptionUtils;
  *
  * <p>Once the first checkpoint was aborted, no further one joins, so that a hanging upload ends
  * with the checkpoints that already wait for it. Without waiting checkpoints it is interrupted and
- * deleted. Thread-safe.
+ * deleted. Flink cancels an aborted checkpoint only after the upload, on the same thread, so an
+ * upload that the store does not answer is given up. Thread-safe.
  *
  * <p>Lives as long as a checkpoint that contains it, also on the local disk for the next attempt of
  * the task. So it does not keep the delegate, nor, once the upload has ended, the objects that the
@@ -48,6 +52,7 @@ final class FullSnapshot {
     private final long id;
     private final SequenceNumber to;
     private final SnapshotDeleter deleter;
+    private final ScheduledExecutorService clock;
 
     /** Null once it was uploaded, or as it is deleted. */
     private final AtomicReference<DelegateSnapshot> unfinished;
@@ -62,12 +67,17 @@ final class FullSnapshot {
      *
      * @param forget called with {@link #to()} when no checkpoint can use the snapshot any more;
      *     must not keep the delegate
+     * @param clock fires timers
      */
     FullSnapshot(
-            DelegateSnapshot snapshot, Consumer<SequenceNumber> forget, SnapshotDeleter deleter) {
+            DelegateSnapshot snapshot,
+            Consumer<SequenceNumber> forget,
+            SnapshotDeleter deleter,
+            ScheduledExecutorService clock) {
         this.id = snapshot.id();
         this.to = snapshot.to();
         this.deleter = deleter;
+        this.clock = clock;
         this.unfinished = new AtomicReference<>(snapshot);
         this.references = new BaseReferences(() -> delete(forget), this::deleteLocalCopies);
         this.first = references.tryRetain().orElseThrow();
@@ -109,13 +119,25 @@ final class FullSnapshot {
             base.completeExceptionally(new CancellationException("The snapshot was deleted"));
             return;
         }
+        UploadWatch watch = new UploadWatch(clock, snapshot, this::giveUp);
         try {
-            base.complete(snapshot.base(snapshot.run()));
-            unfinished.compareAndSet(snapshot, null);
+            watch.start();
+            // One that was given up is deleted with its result.
+            if (base.complete(snapshot.base(snapshot.run()))) {
+                unfinished.compareAndSet(snapshot, null);
+            }
         } catch (Throwable t) {
             base.completeExceptionally(t);
             ExceptionUtils.rethrowIfFatalError(t);
+        } finally {
+            watch.end();
         }
+    }
+
+    /** Fails all checkpoints that wait for the upload, so that it is interrupted and deleted. */
+    private void giveUp(IOException silent) {
+        closed = true;
+        base.completeExceptionally(silent);
     }
 
     /**

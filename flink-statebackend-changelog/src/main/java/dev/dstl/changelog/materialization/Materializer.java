@@ -50,9 +50,6 @@ public final class Materializer implements Closeable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Materializer.class);
 
-    /** Longer than a single call to a store takes, even if it uploads a large file. */
-    private static final long MAX_SILENT_MINUTES = 30;
-
     private final String subtask;
     private final MaterializationSettings settings;
     private final MaterializationLifecycle lifecycle;
@@ -86,7 +83,7 @@ public final class Materializer implements Closeable {
     /** Ends the running upload when it makes no progress any more. */
     @GuardedBy("lock")
     @Nullable
-    private Future<?> watch;
+    private UploadWatch watch;
 
     private int failuresInARow;
 
@@ -302,35 +299,22 @@ public final class Materializer implements Closeable {
         }
     }
 
-    /** Checks an upload after some time, even if its thread never returns. */
     private void watch(DelegateSnapshot snapshot, long startNanos) {
-        long progress = snapshot.progress();
+        UploadWatch created =
+                new UploadWatch(clock, snapshot, silent -> giveUp(snapshot, startNanos, silent));
         synchronized (lock) {
             if (uploading == snapshot) {
-                watch =
-                        clock.schedule(
-                                () -> check(snapshot, startNanos, progress),
-                                MAX_SILENT_MINUTES,
-                                TimeUnit.MINUTES);
+                watch = created;
+                created.start();
             }
         }
     }
 
-    private void check(DelegateSnapshot snapshot, long startNanos, long progressBefore) {
-        if (snapshot.progress() != progressBefore) {
-            watch(snapshot, startNanos);
-            return;
+    private void giveUp(DelegateSnapshot snapshot, long startNanos, IOException silent) {
+        if (endUpload(snapshot)) {
+            post(() -> uploadFailed(snapshot, startNanos, silent), "failed materialization of %s");
+            deleter.deleteLater(snapshot);
         }
-        if (!endUpload(snapshot)) {
-            return;
-        }
-        IOException silent =
-                new IOException(
-                        "The checkpoint storage has not answered for "
-                                + MAX_SILENT_MINUTES
-                                + " minutes");
-        post(() -> uploadFailed(snapshot, startNanos, silent), "failed materialization of %s");
-        deleter.deleteLater(snapshot);
     }
 
     private MaterializedBase uploadWithinSafetyNet(DelegateSnapshot snapshot) throws Exception {
@@ -434,7 +418,7 @@ public final class Materializer implements Closeable {
     @GuardedBy("lock")
     private void cancelWatch() {
         if (watch != null) {
-            watch.cancel(false);
+            watch.end();
             watch = null;
         }
     }

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.CancellationException;
 import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.JobID;
@@ -345,6 +346,12 @@ public final class ChangelogJob implements AutoCloseable {
         TaskStateSnapshot state;
         try {
             state = subtasks.get(index).finish(id);
+        } catch (CancellationException e) {
+            if (coordinator.isPending(id)) {
+                throw new Violation("Subtask " + index + " cancels checkpoint " + id, e);
+            }
+            // It was aborted while the subtask waited for the changelog.
+            return null;
         } catch (Exception e) {
             if (!FaultyCheckpoints.isCauseOf(e)) {
                 throw new Violation("Subtask " + index + " declines checkpoint " + id, e);

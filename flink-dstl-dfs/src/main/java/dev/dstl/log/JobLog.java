@@ -360,6 +360,10 @@ final class JobLog implements OpenLogs.OpenLog {
         if (!segmentsDeleted.isDone()) {
             after(DELETING_SECONDS, this::stopDeleting);
         }
+        if (!copiesDeleted.isDone()) {
+            // A disk that works again later still deletes them.
+            after(DELETING_SECONDS, () -> copiesDeleted.complete(null));
+        }
         Closing.all(List.of(uploads::shutdownNow, store::close));
     }
 

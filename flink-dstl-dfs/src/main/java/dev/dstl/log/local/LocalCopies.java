@@ -25,7 +25,10 @@ import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
@@ -58,6 +61,10 @@ public final class LocalCopies implements AutoCloseable {
     private final LocalLogs logs = new LocalLogs();
     private final AtomicLong nextNumber = new AtomicLong(1);
     private final AtomicLong waitingBytes = new AtomicLong();
+
+    /** Copies whose turn on the disk has not come, in their order. */
+    private final Queue<WaitingCopy> waiting = new ConcurrentLinkedQueue<>();
+
     private final JobMemory memory;
 
     private volatile boolean failing;
@@ -120,18 +127,22 @@ public final class LocalCopies implements AutoCloseable {
 
     /** Starts to write a copy, if the disk keeps up. Called at most once per copy. */
     public void write(LocalCopy copy, EncodedSegment segment) {
-        long bytes = segment.length();
-        if (!tryWait(bytes)) {
+        WaitingCopy next = new WaitingCopy(copy, segment);
+        if (!tryWait(segment.length())) {
             failed("the disk does not keep up");
             return;
         }
         try {
-            disk.execute(() -> writeNow(copy, segment));
+            waiting.add(next);
+            disk.execute(this::writeNext);
         } catch (Throwable notStarted) {
-            noLongerWaiting(bytes);
+            free(next);
             if (!closed) {
                 failed(notStarted.toString());
             }
+        }
+        if (closed) {
+            freeWaiting();
         }
     }
 
@@ -145,18 +156,32 @@ public final class LocalCopies implements AutoCloseable {
         return true;
     }
 
-    private void noLongerWaiting(long bytes) {
-        waitingBytes.addAndGet(-bytes);
-        memory.release(MemoryUse.LOCAL_COPIES, bytes);
+    /** Frees the memory of a copy that was written or will not be. Has effect once. */
+    private void free(WaitingCopy copy) {
+        if (copy.waits.getAndSet(false)) {
+            waitingBytes.addAndGet(-copy.segment.length());
+            memory.release(MemoryUse.LOCAL_COPIES, copy.segment.length());
+        }
     }
 
-    private void writeNow(LocalCopy copy, EncodedSegment segment) {
+    /** Frees the memory of all copies that the disk has not begun, even if it hangs. */
+    private void freeWaiting() {
+        for (WaitingCopy next = waiting.poll(); next != null; next = waiting.poll()) {
+            free(next);
+        }
+    }
+
+    private void writeNext() {
+        WaitingCopy next = waiting.poll();
+        if (next == null) {
+            return;
+        }
         try {
-            if (!closed && copy.isNeeded()) {
-                writeTo(directories.file(nextNumber.getAndIncrement()), copy, segment);
+            if (!closed && next.waits.get() && next.copy.isNeeded()) {
+                writeTo(directories.file(nextNumber.getAndIncrement()), next.copy, next.segment);
             }
         } finally {
-            noLongerWaiting(segment.length());
+            free(next);
         }
     }
 
@@ -230,12 +255,13 @@ public final class LocalCopies implements AutoCloseable {
     }
 
     /**
-     * Stops copying and deletes on the executor: the copies of this storage, and copies of storages
-     * whose process has ended.
+     * Stops copying, at once what the disk has not begun, and deletes on the executor: the copies
+     * of this storage, and copies of storages whose process has ended.
      */
     @Override
     public void close() {
         closed = true;
+        freeWaiting();
         onDisk(this::deleteAll);
     }
 
@@ -277,6 +303,19 @@ public final class LocalCopies implements AutoCloseable {
         File jobDirectory = directory.getParentFile();
         if (jobDirectory.delete()) {
             LOG.debug("Deleted {}", jobDirectory);
+        }
+    }
+
+    private static final class WaitingCopy {
+        private final LocalCopy copy;
+        private final EncodedSegment segment;
+
+        /** Whether its memory is reserved. */
+        private final AtomicBoolean waits = new AtomicBoolean(true);
+
+        private WaitingCopy(LocalCopy copy, EncodedSegment segment) {
+            this.copy = copy;
+            this.segment = segment;
         }
     }
 }

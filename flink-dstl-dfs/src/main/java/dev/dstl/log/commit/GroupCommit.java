@@ -27,6 +27,7 @@ import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.ownership.SegmentRegistry;
+import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.RecentSegments;
 import dev.dstl.log.segment.SegmentEncoder;
 import dev.dstl.log.upload.InFlightBudget;
@@ -347,7 +348,8 @@ public final class GroupCommit implements AutoCloseable {
      * Encodes batches into a segment that travels inline in a handle. Makes no request to the
      * store, and does not affect the upload of the batches.
      *
-     * @param batches of one changelog, ascending; owned and released by this method
+     * @param batches of one changelog, ascending; owned and released by this method, unless it
+     *     throws
      * @param whenDone called on a thread of the changelog storage, with the positions of the
      *     batches or with a failure
      */
@@ -355,13 +357,18 @@ public final class GroupCommit implements AutoCloseable {
             List<LogBatch> batches, BiConsumer<List<BatchPosition>, Throwable> whenDone) {
         String name = InlineSegment.name(batches);
         long workingBytes = SegmentEncoder.workingBytes(batches);
-        memory().reserve(MemoryUse.ENCODING, workingBytes);
-        uploader.encode(
-                batches,
+        BiConsumer<EncodedSegment, Throwable> encoded =
                 (segment, failure) -> {
                     memory().release(MemoryUse.ENCODING, workingBytes);
                     InlineSegment.report(whenDone, name, segment, failure);
-                });
+                };
+        memory().reserve(MemoryUse.ENCODING, workingBytes);
+        try {
+            uploader.encode(batches, encoded);
+        } catch (Throwable t) {
+            memory().release(MemoryUse.ENCODING, workingBytes);
+            throw t;
+        }
     }
 
     /**

@@ -130,13 +130,18 @@ final class Encoders {
     /**
      * Encodes on another thread.
      *
-     * @param batches owned and released by this method
+     * @param batches owned and released by this method, unless it throws
      * @param whenDone called on that thread with the segment or a failure; called on the calling
      *     thread if the storage is closed
      */
     void encode(List<LogBatch> batches, BiConsumer<EncodedSegment, Throwable> whenDone) {
         jobs.add(new Job(batches, whenDone));
-        openLane();
+        try {
+            openLane();
+        } catch (Throwable t) {
+            // The job is no longer the caller's; it is run or failed with the next one.
+            LOG.debug("No thread was started to encode", t);
+        }
     }
 
     private void openLane() {

@@ -168,7 +168,7 @@ public final class SegmentUploader implements AutoCloseable {
     /**
      * Encodes batches that travel inline. Waits for no upload.
      *
-     * @param batches owned and released by this method
+     * @param batches owned and released by this method, unless it throws
      * @param whenDone called on a thread of the changelog storage with the segment or a failure
      */
     public void encode(List<LogBatch> batches, BiConsumer<EncodedSegment, Throwable> whenDone) {

@@ -135,10 +135,11 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                 throw new IllegalStateException(
                         "The changelog storage of this job is closed, nothing can be persisted");
             }
-            pendingBytes += batch.sizeBytes();
-            small = pendingBytes <= inlineThresholdBytes;
+            long bytes = pendingBytes + batch.sizeBytes();
+            small = bytes <= inlineThresholdBytes;
             added = new TailBatch(this, batch, small, lastCheckpoint);
             batches.add(added);
+            pendingBytes = bytes;
         }
         if (small && !due) {
             commit.hold(added.sealed());
@@ -212,6 +213,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                     List.of(records),
                     (at, failure) -> encoded(batch, at == null ? null : at.get(0), failure));
         } catch (Throwable t) {
+            records.release();
             encoded(batch, null, t);
         }
     }
@@ -408,13 +410,25 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     }
 
     private void completeFinished() {
-        List<Runnable> completions = new ArrayList<>();
-        synchronized (this) {
-            for (PendingPersist persist : persists.takeComplete()) {
-                completions.add(completion(persist));
-            }
+        boolean more = true;
+        while (more) {
+            more = completeNext(unreferenced());
         }
-        completions.forEach(Runnable::run);
+    }
+
+    /** Completes one persist; returns false if none is complete. */
+    private boolean completeNext(UnreferencedBatches unreferenced) {
+        PendingPersist complete;
+        Runnable completion;
+        synchronized (this) {
+            complete = persists.takeComplete();
+            if (complete == null) {
+                return false;
+            }
+            completion = completion(complete, unreferenced);
+        }
+        complete.end(completion);
+        return true;
     }
 
     /**
@@ -423,8 +437,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
      * persist and no other.
      */
     @GuardedBy("this")
-    private Runnable completion(PendingPersist persist) {
-        UnreferencedBatches unreferenced = unreferenced();
+    private Runnable completion(PendingPersist persist, UnreferencedBatches unreferenced) {
         Delivery delivery = null;
         try {
             List<BatchPosition> positions = persist.positions();
@@ -440,14 +453,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             }
             return persist.completion(result, delivery, unreferenced);
         } catch (Throwable t) {
-            Delivery undelivered = delivery;
-            return () -> {
-                persist.future().completeExceptionally(t);
-                if (undelivered != null) {
-                    undelivered.drop();
-                }
-                unreferenced.run();
-            };
+            return persist.failure(t, delivery, unreferenced);
         } finally {
             persist.release(unreferenced);
         }

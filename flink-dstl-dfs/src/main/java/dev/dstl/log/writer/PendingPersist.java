@@ -21,8 +21,11 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A checkpoint that waits for batches: for their segments, or only until they are encoded to travel
@@ -33,6 +36,8 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
  * other changelogs rely on this checkpoint not naming the segment.
  */
 final class PendingPersist {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PendingPersist.class);
 
     private final List<TailBatch> batches;
 
@@ -113,11 +118,38 @@ final class PendingPersist {
             Delivery delivery,
             Runnable afterwards) {
         return () -> {
-            if (!future.complete(result)) {
-                delivery.drop();
+            try {
+                if (!future.complete(result)) {
+                    delivery.drop();
+                }
+            } finally {
+                afterwards.run();
             }
-            afterwards.run();
         };
+    }
+
+    /** Returns what fails the future because the handle could not be made, and drops the handle. */
+    Runnable failure(Throwable cause, @Nullable Delivery delivery, Runnable afterwards) {
+        return () -> {
+            try {
+                future.completeExceptionally(cause);
+                if (delivery != null) {
+                    delivery.drop();
+                }
+            } finally {
+                afterwards.run();
+            }
+        };
+    }
+
+    /** Runs what ends the persist. An error, such as for lack of memory, concerns no other one. */
+    void end(Runnable completion) {
+        try {
+            completion.run();
+        } catch (Throwable t) {
+            future.completeExceptionally(t);
+            LOG.error("A persist has ended only in part; this is a defect, please report it.", t);
+        }
     }
 
     boolean isInline() {

@@ -17,8 +17,8 @@
 package dev.dstl.log.writer;
 
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
+import javax.annotation.Nullable;
 
 /** The checkpoints that wait for batches. Guarded by the {@link LogTail} it belongs to. */
 final class PendingPersists {
@@ -66,18 +66,15 @@ final class PendingPersists {
         return persists.remove(persist);
     }
 
-    /** Removes the persists that wait for nothing any more. */
-    List<PendingPersist> takeComplete() {
-        List<PendingPersist> complete = new ArrayList<>();
-        Iterator<PendingPersist> waiting = persists.iterator();
-        while (waiting.hasNext()) {
-            PendingPersist persist = waiting.next();
-            if (persist.isComplete()) {
-                waiting.remove();
-                complete.add(persist);
+    /** Removes one of the persists that wait for nothing any more; null if there is none. */
+    @Nullable
+    PendingPersist takeComplete() {
+        for (int i = 0; i < persists.size(); i++) {
+            if (persists.get(i).isComplete()) {
+                return persists.remove(i);
             }
         }
-        return complete;
+        return null;
     }
 
     List<PendingPersist> takeAll() {

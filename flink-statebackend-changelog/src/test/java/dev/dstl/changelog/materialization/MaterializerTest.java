@@ -466,6 +466,30 @@ class MaterializerTest {
         assertThat(clock.getActiveScheduledTasks()).isEmpty();
     }
 
+    /** Otherwise nothing would end it if it hangs from then on. */
+    @Test
+    void uploadThatCannotBeWatchedAnyLonger_isAFailure_andTheNextOneFollows() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
+        hanging = new CountDownLatch(1);
+        progressFirst = true;
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        Thread upload = new Thread(uploads::triggerAll);
+        upload.start();
+        hanging.await();
+        fatalToWatch = true;
+        clock.triggerScheduledTasks();
+        fatalToWatch = false;
+        assertThat(mailbox.size()).isEqualTo(1);
+        mailbox.runNext();
+        answer.countDown();
+        upload.join();
+
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isEqualTo(1);
+        assertThat(clock.getActiveScheduledTasks()).as("the next materialization").hasSize(1);
+    }
+
     @Test
     void materializationThatFails_takesItsMarkInTheLogAlong_andOneThatSucceedsDoesNot()
             throws Exception {

@@ -136,6 +136,8 @@ public final class LocalCopies implements AutoCloseable {
             waiting.add(next);
             disk.execute(this::writeNext);
         } catch (Throwable notStarted) {
+            // Or the turn of the next copy would be spent on this one.
+            waiting.remove(next);
             free(next);
             if (!closed) {
                 failed(notStarted.toString());

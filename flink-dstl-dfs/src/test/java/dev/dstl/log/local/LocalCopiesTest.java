@@ -42,6 +42,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.LocalSnapshotDirectoryProviderImpl;
@@ -112,6 +113,24 @@ class LocalCopiesTest {
                             throw new RejectedExecutionException("no thread");
                         });
 
+        copies.write(copies.open(1), segment);
+
+        assertThat(reservedBytes()).isZero();
+    }
+
+    @Test
+    void copyAfterOneThatCannotStart_isWritten() {
+        AtomicBoolean threads = new AtomicBoolean();
+        LocalCopies copies =
+                copies(
+                        task -> {
+                            if (!threads.getAndSet(true)) {
+                                throw new RejectedExecutionException("no thread");
+                            }
+                            task.run();
+                        });
+
+        copies.write(copies.open(1), segment);
         copies.write(copies.open(1), segment);
 
         assertThat(reservedBytes()).isZero();

@@ -30,6 +30,7 @@ import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.runtime.query.KvStateRegistry;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -130,11 +131,17 @@ public abstract class WrappingStateBackend
             public AbstractKeyedStateBackend<K> create(
                     KeyGroupRange keyGroups,
                     TypeSerializer<K> keySerializer,
-                    List<KeyedStateHandle> snapshots)
+                    List<KeyedStateHandle> snapshots,
+                    boolean onlyRead)
                     throws Exception {
                 return checked(
                         delegate.createKeyedStateBackend(
-                                restoring(parameters, keyGroups, keySerializer, snapshots)));
+                                restoring(
+                                        parameters,
+                                        keyGroups,
+                                        keySerializer,
+                                        snapshots,
+                                        onlyRead)));
             }
 
             @Override
@@ -154,13 +161,16 @@ public abstract class WrappingStateBackend
         };
     }
 
-    /** Returns parameters without metrics for a backend of other key groups, which is only read. */
+    /**
+     * Returns parameters. A backend that is only read has no metrics, and a registry of its own for
+     * queryable states: when it is disposed of, it removes all that are registered for the task.
+     */
     private static <K> KeyedStateBackendParameters<K> restoring(
             KeyedStateBackendParameters<K> parameters,
             KeyGroupRange keyGroups,
             TypeSerializer<K> keySerializer,
-            List<KeyedStateHandle> snapshots) {
-        boolean reports = keyGroups.equals(parameters.getKeyGroupRange());
+            List<KeyedStateHandle> snapshots,
+            boolean onlyRead) {
         return new KeyedStateBackendParametersImpl<>(
                 parameters.getEnv(),
                 parameters.getJobID(),
@@ -168,10 +178,14 @@ public abstract class WrappingStateBackend
                 keySerializer,
                 parameters.getNumberOfKeyGroups(),
                 keyGroups,
-                parameters.getKvStateRegistry(),
+                onlyRead
+                        ? new KvStateRegistry()
+                                .createTaskRegistry(
+                                        parameters.getJobID(), parameters.getEnv().getJobVertexId())
+                        : parameters.getKvStateRegistry(),
                 parameters.getTtlTimeProvider(),
-                reports ? parameters.getMetricGroup() : new UnregisteredMetricsGroup(),
-                reports ? parameters.getCustomInitializationMetrics() : (name, value) -> {},
+                onlyRead ? new UnregisteredMetricsGroup() : parameters.getMetricGroup(),
+                onlyRead ? (name, value) -> {} : parameters.getCustomInitializationMetrics(),
                 List.copyOf(snapshots),
                 parameters.getCancelStreamRegistry(),
                 parameters.getManagedMemoryFraction());

@@ -76,16 +76,20 @@ final class BaseRestore<K> {
      * @param keyGroups key groups of the delegate
      * @param snapshots must not overlap in these key groups
      * @param history records the schema versions
+     * @param onlyRead see {@link DelegateFactory#create}
      * @return the delegate is owned by the caller
      * @throws Exception if a snapshot cannot be restored; nothing is left open then
      */
     RestoredBase<K> restore(
-            KeyGroupRange keyGroups, List<KeyedStateHandle> snapshots, SchemaHistory history)
+            KeyGroupRange keyGroups,
+            List<KeyedStateHandle> snapshots,
+            SchemaHistory history,
+            boolean onlyRead)
             throws Exception {
         List<Group> groups = groups(snapshots, history);
         Group first = groups.isEmpty() ? new Group(null) : groups.get(0);
         AbstractKeyedStateBackend<K> delegate =
-                delegates.create(keyGroups, keySerializer, first.handles());
+                delegates.create(keyGroups, keySerializer, first.handles(), onlyRead);
         try {
             RestoredStates<K> states = new RestoredStates<>(delegate, first.schema, history);
             for (Group other : groups.subList(Math.min(1, groups.size()), groups.size())) {
@@ -108,7 +112,8 @@ final class BaseRestore<K> {
             return;
         }
         LOG.info("{} is written in other schema versions and restored separately", snapshot.handle);
-        AbstractKeyedStateBackend<K> alone = delegates.create(own, keySerializer, List.of(cut));
+        AbstractKeyedStateBackend<K> alone =
+                delegates.create(own, keySerializer, List.of(cut), true);
         try {
             new BaseReplayer<>(states).replay(alone, snapshot.schema);
         } finally {

@@ -37,13 +37,16 @@ public interface DelegateFactory<K> {
      * @param keySerializer key serializer of the job, which the delegate may reconfigure for the
      *     snapshots
      * @param snapshots snapshots to restore
+     * @param onlyRead whether the delegate is disposed of before the task begins; must not change
+     *     what other delegates of the task have registered then
      * @return owned by the caller
      * @throws Exception if a snapshot cannot be restored; nothing is left open then
      */
     AbstractKeyedStateBackend<K> create(
             KeyGroupRange keyGroups,
             TypeSerializer<K> keySerializer,
-            List<KeyedStateHandle> snapshots)
+            List<KeyedStateHandle> snapshots,
+            boolean onlyRead)
             throws Exception;
 
     /**

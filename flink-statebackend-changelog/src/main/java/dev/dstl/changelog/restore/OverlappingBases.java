@@ -94,7 +94,7 @@ final class OverlappingBases<K> implements Closeable {
     private KeyedStateHandle cut(KeyGroupRange keyGroups, List<KeyedStateHandle> snapshots)
             throws Exception {
         AbstractKeyedStateBackend<K> delegate =
-                delegates.restore(keyGroups, snapshots, new SchemaHistory()).delegate();
+                delegates.restore(keyGroups, snapshots, new SchemaHistory(), true).delegate();
         try {
             SavepointResources<K> resources = delegate.savepoint();
             RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint =

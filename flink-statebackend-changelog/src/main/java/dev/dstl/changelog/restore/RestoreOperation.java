@@ -136,7 +136,7 @@ public final class RestoreOperation<K> {
         RestoredBase<K> base =
                 restored.basesOverlap()
                         ? restoreSeparately(bases, keyGroups, restored, history)
-                        : bases.restore(keyGroups, snapshots, history);
+                        : bases.restore(keyGroups, snapshots, history, false);
         AbstractKeyedStateBackend<K> delegate = base.delegate();
         progress.baseLoaded(
                 snapshots.stream().mapToLong(KeyedStateHandle::getStateSize).sum(),
@@ -175,11 +175,11 @@ public final class RestoreOperation<K> {
     }
 
     private DelegateFactory<K> reading(RestoredFiles files) {
-        return (keyGroups, keys, snapshots) -> {
+        return (keyGroups, keys, snapshots, onlyRead) -> {
             try (RetriedSnapshots retried = new RetriedSnapshots(files, delegates.download())) {
                 try {
                     return delegates.create(
-                            keyGroups, keys, BufferedSnapshots.of(retried.of(snapshots)));
+                            keyGroups, keys, BufferedSnapshots.of(retried.of(snapshots)), onlyRead);
                 } catch (Exception e) {
                     throw retried.failure(e);
                 }
@@ -205,7 +205,7 @@ public final class RestoreOperation<K> {
                         Paths.get(environment.getTaskManagerInfo().getTmpDirectories()[0]),
                         delegate,
                         cancelRegistry)) {
-            return delegate.restore(keyGroups, bases.cut(restored.bases()), history);
+            return delegate.restore(keyGroups, bases.cut(restored.bases()), history, false);
         }
     }
 }

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -32,9 +33,14 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend;
+import org.apache.flink.runtime.query.TaskKvStateRegistry;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.state.changelog.ChangelogStateBackend;
 import org.apache.flink.util.function.BiConsumerWithException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -106,6 +112,63 @@ class RescaleTest {
                             }
                         });
         run(ONE, handles, (task, subtask) -> {});
+    }
+
+    /** All operators of a task share its registry, and disposing of a backend empties it. */
+    @Test
+    void delegateThatIsOnlyRead_removesNoQueryableStateOfTheTask() throws Exception {
+        use(Delegate.ROCKSDB_INCREMENTAL, LogStorage.DSTL);
+        List<KeyedStateHandle> handles =
+                run(ONE, List.of(), (task, subtask) -> assertThat(task.materialize()).isTrue());
+        handles =
+                run(
+                        TWO,
+                        handles,
+                        (task, subtask) -> {
+                            if (subtask == 0) {
+                                assertThat(task.materialize()).isTrue();
+                            }
+                        });
+        RegistryRecorder recorder = new RegistryRecorder();
+        recorder.setDbStoragePath(directory.resolve("recorder").toString());
+        FakeJobManager jobManager = new FakeJobManager();
+        for (KeyedStateHandle handle : handles) {
+            jobManager.acknowledge(0, handle);
+        }
+        try (TestTask task =
+                TestTask.start(
+                        directory,
+                        new ChangelogStateBackend(recorder),
+                        storage.taskStateManager(directory.resolve("log")),
+                        TestTask.checkpoints(directory),
+                        jobManager,
+                        handles)) {
+            TaskKvStateRegistry ofTask = task.environment.getTaskKvStateRegistry();
+            assertThat(recorder.registries).hasSizeGreaterThan(1);
+            assertThat(recorder.registries)
+                    .filteredOn(registry -> registry == ofTask)
+                    .as("the delegate that is kept")
+                    .hasSize(1);
+        }
+    }
+
+    /** Records the registries of queryable states that its backends are given. */
+    private static final class RegistryRecorder extends EmbeddedRocksDBStateBackend {
+
+        private static final long serialVersionUID = 1L;
+
+        private final transient List<TaskKvStateRegistry> registries = new ArrayList<>();
+
+        private RegistryRecorder() {
+            super(true);
+        }
+
+        @Override
+        public <K> AbstractKeyedStateBackend<K> createKeyedStateBackend(
+                KeyedStateBackendParameters<K> parameters) throws IOException {
+            registries.add(parameters.getKvStateRegistry());
+            return super.createKeyedStateBackend(parameters);
+        }
     }
 
     static Stream<Arguments> seeds() {

@@ -57,7 +57,7 @@ class OverlappingBasesTest {
         return new OverlappingBases<>(
                 temporary,
                 new BaseRestore<>(
-                        (keyGroups, keys, snapshots) -> {
+                        (keyGroups, keys, snapshots, onlyRead) -> {
                             throw new AssertionError("Nothing is restored");
                         },
                         IntSerializer.INSTANCE,

@@ -30,6 +30,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import dev.dstl.log.execution.DaemonThreads;
+import dev.dstl.log.execution.FailureReport;
 import dev.dstl.log.testing.ClassKnots;
 import dev.dstl.log.testing.PackageLayers;
 import dev.dstl.log.testing.PackageSizes;
@@ -68,7 +69,7 @@ class ArchitectureTest {
                 .contains(LAYERS.text());
     }
 
-    /** Besides the contract, both create their threads in the same way. */
+    /** Besides the contract, both create threads and report failures to others in the same way. */
     @ArchTest
     static final ArchRule theStateBackendKnowsOnlyTheContractOfTheStorage =
             noClasses()
@@ -80,7 +81,8 @@ class ArchitectureTest {
                                     .and(
                                             resideOutsideOfPackages(
                                                     "dev.dstl.log.api", "dev.dstl.log.config"))
-                                    .and(not(type(DaemonThreads.class))));
+                                    .and(not(type(DaemonThreads.class)))
+                                    .and(not(type(FailureReport.class))));
 
     @ArchTest
     static void knotsOfClassesAreSmall(JavaClasses classes) {

@@ -30,11 +30,9 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Predicate;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -81,8 +79,7 @@ public final class SortingCursor implements RecordCursor {
     private final Predicate<byte[]> keepsOrder;
     private final ReplayMemory memory;
     private final Sorters sorters;
-    private final BlockingQueue<CompletableFuture<OrderedRecords>> parts =
-            new LinkedBlockingQueue<>();
+    private final OrderedParts parts = new OrderedParts();
 
     // of the reading thread
 
@@ -112,7 +109,6 @@ public final class SortingCursor implements RecordCursor {
     @Nullable private volatile OrderedRecords current;
     private boolean ended;
 
-    private volatile boolean closed;
     private volatile long recordsRead;
     private volatile long bytesRead;
 
@@ -173,7 +169,7 @@ public final class SortingCursor implements RecordCursor {
             if (ended) {
                 return false;
             }
-            records = take();
+            records = parts.take();
             current = records;
             ended = records == null;
         }
@@ -190,22 +186,6 @@ public final class SortingCursor implements RecordCursor {
     /** Returns the size of all records, obsolete ones included, once all are read. Thread-safe. */
     public long bytesRead() {
         return bytesRead;
-    }
-
-    private OrderedRecords take() throws IOException {
-        CompletableFuture<OrderedRecords> part = null;
-        try {
-            part = parts.take();
-            return part.get();
-        } catch (InterruptedException e) {
-            if (part != null) {
-                releaseWhenSorted(part);
-            }
-            throw interrupted();
-        } catch (ExecutionException e) {
-            ExceptionUtils.tryRethrowIOException(e.getCause());
-            throw new IOException("The changelog cannot be read: " + e.getCause(), e.getCause());
-        }
     }
 
     private void releaseCurrent() {
@@ -235,14 +215,14 @@ public final class SortingCursor implements RecordCursor {
     }
 
     private void fail() {
-        put(CompletableFuture.failedFuture(failure));
+        parts.put(CompletableFuture.failedFuture(failure));
     }
 
     private void readAll() throws IOException {
         LogRecord record = new LogRecord();
         long count = 0;
         long bytes = 0;
-        while (!closed && log.next(record)) {
+        while (!parts.isClosed() && log.next(record)) {
             bytes += record.length();
             add(record);
             if ((++count & COUNTED_AT_ONCE - 1) == 0) {
@@ -251,11 +231,11 @@ public final class SortingCursor implements RecordCursor {
         }
         recordsRead = count;
         bytesRead = bytes;
-        if (closed) {
-            throw cancelled();
+        if (parts.isClosed()) {
+            throw OrderedParts.cancelled();
         }
         endRun();
-        put(CompletableFuture.completedFuture(null));
+        parts.put(CompletableFuture.completedFuture(null));
     }
 
     private synchronized boolean beginReading() {
@@ -269,7 +249,7 @@ public final class SortingCursor implements RecordCursor {
 
     private synchronized void endReading() {
         reading = null;
-        if (closed) {
+        if (parts.isClosed()) {
             // An interrupt meant for this cursor must not reach what the thread does next.
             boolean unused = Thread.interrupted();
         }
@@ -382,7 +362,7 @@ public final class SortingCursor implements RecordCursor {
         try {
             drop.get();
         } catch (InterruptedException e) {
-            throw interrupted();
+            throw OrderedParts.interrupted();
         } catch (ExecutionException e) {
             ExceptionUtils.rethrow(e.getCause());
         }
@@ -401,7 +381,7 @@ public final class SortingCursor implements RecordCursor {
         try {
             wait.run();
         } catch (InterruptedException e) {
-            throw interrupted();
+            throw OrderedParts.interrupted();
         }
     }
 
@@ -427,7 +407,9 @@ public final class SortingCursor implements RecordCursor {
     private void handOver(SortRun ended) {
         if (asTheyCame.count() > 0) {
             ended.addPart(asTheyCame.memoryBytes());
-            put(CompletableFuture.completedFuture(OrderedRecords.asTheyCame(asTheyCame, ended)));
+            parts.put(
+                    CompletableFuture.completedFuture(
+                            OrderedRecords.asTheyCame(asTheyCame, ended)));
             asTheyCame = new RecordBuffer(0);
         }
         for (int i = 0; i < buffers.length; i++) {
@@ -435,7 +417,7 @@ public final class SortingCursor implements RecordCursor {
             if (buffer != null) {
                 buffers[i] = null;
                 ended.addPart(buffer.memoryBytes());
-                put(sort(buffer, i == keptPart ? ReplayOrder.AS_WRITTEN : order, ended));
+                parts.put(sort(buffer, i == keptPart ? ReplayOrder.AS_WRITTEN : order, ended));
             }
         }
     }
@@ -453,49 +435,14 @@ public final class SortingCursor implements RecordCursor {
                 });
     }
 
-    private void put(CompletableFuture<OrderedRecords> part) {
-        parts.add(part);
-        if (closed) {
-            drain();
-        }
-    }
-
-    /** Drops unread parts after the end, and wakes waiting threads. */
-    private void drain() {
-        List<CompletableFuture<OrderedRecords>> left = new ArrayList<>();
-        parts.drainTo(left);
-        left.forEach(SortingCursor::releaseWhenSorted);
-        parts.add(CompletableFuture.failedFuture(cancelled()));
-    }
-
-    private static void releaseWhenSorted(CompletableFuture<OrderedRecords> part) {
-        CompletableFuture<?> unused =
-                part.whenComplete(
-                        (records, failure) -> {
-                            if (records != null) {
-                                records.release();
-                            }
-                        });
-    }
-
-    private static InterruptedIOException interrupted() {
-        Thread.currentThread().interrupt();
-        return cancelled();
-    }
-
-    private static InterruptedIOException cancelled() {
-        return new InterruptedIOException("The task was cancelled during replay");
-    }
-
     /**
      * Closes the cursor. Work on other threads ends soon, on its own: the log is not thread-safe,
      * so the reading thread is interrupted and closes it.
      */
     @Override
     public void close() throws IOException {
-        closed = true;
+        parts.close();
         releaseCurrent();
-        drain();
         boolean neverRead;
         synchronized (this) {
             neverRead = !begun;

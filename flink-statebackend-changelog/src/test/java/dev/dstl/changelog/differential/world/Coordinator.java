@@ -173,7 +173,8 @@ final class Coordinator {
                                         id, savepoint.toUri().toString()));
         for (OperatorID operator : operators) {
             checkpoint.states.put(
-                    operator, new OperatorState(operator, parallelism, maxParallelism));
+                    operator,
+                    FlinkConstructors.operatorState(operator, parallelism, maxParallelism));
         }
         for (int subtask = 0; subtask < parallelism; subtask++) {
             checkpoint.missing.add(subtask);

@@ -272,7 +272,7 @@ final class Subtask implements AutoCloseable {
         try {
             for (int operator = 0; operator < futures.size(); operator++) {
                 OperatorSnapshotFinalizer result =
-                        new OperatorSnapshotFinalizer(futures.get(operator));
+                        FlinkConstructors.finalizer(futures.get(operator));
                 remote.putSubtaskStateByOperatorID(
                         operatorId(operator), result.getJobManagerOwnedState());
                 local.putSubtaskStateByOperatorID(operatorId(operator), result.getTaskLocalState());

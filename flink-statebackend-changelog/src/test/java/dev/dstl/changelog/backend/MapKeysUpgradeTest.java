@@ -82,6 +82,15 @@ class MapKeysUpgradeTest {
                                                                                         reversed))));
     }
 
+    /** Flink's RocksDB refuses to migrate a map whose keys it has reconfigured. */
+    static Stream<Arguments> ordersOfHandlesOnHeap() {
+        return ordersOfHandles()
+                .filter(
+                        arguments ->
+                                arguments.get()[0] == Delegate.HASHMAP
+                                        || arguments.get()[0] == Delegate.SPILLABLE_INCREMENTAL);
+    }
+
     @ParameterizedTest(name = "{0}, materialized: {1}, the other way round: {2}")
     @MethodSource("ordersOfHandles")
     void constantsInOneOrderPerSubtask_areReadInTheirOwn(
@@ -141,12 +150,9 @@ class MapKeysUpgradeTest {
     }
 
     @ParameterizedTest(name = "{0}, materialized: {1}, the other way round: {2}")
-    @MethodSource("ordersOfHandles")
+    @MethodSource("ordersOfHandlesOnHeap")
     void fieldThatTheValuesGained_isKeptWhileNotAllSubtasksHaveIt(
             Delegate used, boolean materialized, boolean reversed) throws Exception {
-        if (used != Delegate.HASHMAP && used != Delegate.SPILLABLE_INCREMENTAL) {
-            return;
-        }
         delegate = used;
         List<KeyedStateHandle> handles =
                 run(OLD_COLORS, SHORT, TWO, List.of(), (subtask, job) -> job.writeShapes(0));

@@ -23,10 +23,11 @@ import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
  * A changelog writer that receives record keys and can therefore drop obsolete records. There is
- * one per keyed backend. Methods are called on the task thread unless they say otherwise. The
- * futures it returns complete on threads of the changelog storage, never in the mailbox, so a busy
- * task does not delay a checkpoint. A caller that does not send a handle to the JobManager must
- * cancel its future or call {@link #dropped}, so that the storage deletes the segments.
+ * one per keyed backend. Methods are called on the task thread unless they say otherwise, or by
+ * several threads that hold the monitor of this object, which its mails hold, too. The futures it
+ * returns complete on threads of the changelog storage, never in the mailbox, so a busy task does
+ * not delay a checkpoint. A caller that does not send a handle to the JobManager must cancel its
+ * future or call {@link #dropped}, so that the storage deletes the segments.
  */
 public interface ChangelogWriter extends StateChangelogWriter<ChangelogStateHandleStreamImpl> {
 

@@ -42,7 +42,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The changelog writer of one keyed backend. Records are appended to the active batch. Sealing
  * gives the batch the next sequence number and submits it: at a checkpoint, at a size, or at an
- * age. Used by the task thread only.
+ * age. Used by the task thread only, or by threads that hold this object's monitor, as its mails
+ * do.
  *
  * <p>Confirming and resetting change nothing in the store: the JobManager owns a segment once a
  * checkpoint contains it, and segments uploaded for an aborted checkpoint serve the next one.
@@ -224,7 +225,7 @@ public final class DstlLogWriter implements ChangelogWriter {
     }
 
     /** Handles a mail. The batch may have been sealed meanwhile, and the storage may be closed. */
-    private void sealIfDue() {
+    private synchronized void sealIfDue() {
         if (Thread.currentThread() != mailboxThread) {
             // A mailbox without a thread, as in test harnesses: the next append seals.
             return;

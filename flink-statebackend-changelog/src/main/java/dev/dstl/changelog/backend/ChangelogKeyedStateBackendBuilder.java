@@ -22,6 +22,7 @@ import dev.dstl.changelog.checkpoint.Checkpointer;
 import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.MaterializationSettings;
 import dev.dstl.changelog.config.MisconfigurationException;
+import dev.dstl.changelog.config.PythonProcess;
 import dev.dstl.changelog.config.TaskConfiguration;
 import dev.dstl.changelog.materialization.BaseLedger;
 import dev.dstl.changelog.materialization.BaseReferences;
@@ -41,6 +42,7 @@ import dev.dstl.changelog.metrics.MaterializationMetrics;
 import dev.dstl.changelog.metrics.RestoreMetrics;
 import dev.dstl.changelog.metrics.RestoreRate;
 import dev.dstl.changelog.record.ChangelogAppender;
+import dev.dstl.changelog.record.SynchronizedChangelogWriter;
 import dev.dstl.changelog.restore.DelegateFactory;
 import dev.dstl.changelog.restore.RestoreOperation;
 import dev.dstl.changelog.restore.RestoredDelegate;
@@ -152,6 +154,9 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         BaseLedger bases = null;
         try {
             writer = openLog(storage);
+            if (ofSeveralThreads()) {
+                writer = SynchronizedChangelogWriter.of(writer);
+            }
             SnapshotDeleter deleter = deleter(threads);
             MaterializedBase base = restored.base(writer.initialSequenceNumber());
             bases =
@@ -173,6 +178,10 @@ final class ChangelogKeyedStateBackendBuilder<K> {
             delegate.dispose();
             throw t;
         }
+    }
+
+    private boolean ofSeveralThreads() {
+        return PythonProcess.mayBelongTo(parameters.getOperatorIdentifier());
     }
 
     private SnapshotDeleter deleter(MaterializationThreads threads) {
@@ -232,7 +241,8 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         ClassLoader userClassLoader = environment.getUserCodeClassLoader().asClassLoader();
         String subtask = parameters.getOperatorIdentifier();
 
-        ChangelogAppender log = new ChangelogAppender(writer, bases::demandFullSnapshot);
+        ChangelogAppender log =
+                new ChangelogAppender(writer, bases::demandFullSnapshot, ofSeveralThreads());
         SchemaHistory schemas = restoredDelegate.history();
         schemas.onChange(bases::demandFullSnapshot);
         LoggedStateRegistry<K> logged = new LoggedStateRegistry<>(delegate, log, schemas);
@@ -265,6 +275,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         userClassLoader,
                         new MaterializationMetrics(parameters.getMetricGroup()),
                         throttle,
+                        ofSeveralThreads(),
                         environment::failExternally);
         CloseableRegistry cancelRegistry = new CloseableRegistry();
         Checkpointer<K> checkpointer =

@@ -137,7 +137,11 @@ public final class Checkpointer<K> {
                 sharing == SnapshotType.SharingFilesStrategy.FORWARD_BACKWARD
                         ? !bases.fullSnapshotNeeded()
                         : bases.isNewAndFull();
-        return baseWillDo ? takeLog(checkpointId) : takeFull(checkpointId);
+        if (!baseWillDo) {
+            return takeFull(checkpointId);
+        }
+        materializer.checkpointBegins();
+        return takeLog(checkpointId);
     }
 
     private CheckpointFuture takeLog(long checkpointId) throws IOException {

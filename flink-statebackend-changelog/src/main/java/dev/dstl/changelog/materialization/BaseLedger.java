@@ -29,8 +29,11 @@ public final class BaseLedger {
     private MaterializedBase current;
     private BaseReference reference;
 
-    /** New checkpoints must not refer to bases with this id or a lower one. */
-    private long unusableId;
+    /**
+     * New checkpoints must not refer to bases with this id or a lower one. Volatile, since a thread
+     * that changes a state demands full snapshots, and that need not be the task's.
+     */
+    private volatile long unusableId;
 
     private long confirmedId;
     private long takenId;

@@ -44,7 +44,8 @@ import org.slf4j.LoggerFactory;
  * task thread and is uploaded on another thread, so that checkpoints do not wait for it. A failed
  * materialization is retried at the next interval; the task fails only after too many failures in a
  * row. An upload that the store does not answer has failed, whether or not its thread returns. Can
- * be triggered and closed on any thread.
+ * be triggered and closed on any thread. If other threads change states, it begins with the next
+ * checkpoint, since they pause only then.
  */
 public final class Materializer implements Closeable {
 
@@ -60,6 +61,7 @@ public final class Materializer implements Closeable {
     private final ClassLoader userClassLoader;
     private final MaterializationMetrics metrics;
     private final MaterializationThrottle throttle;
+    private final boolean onlyWithCheckpoints;
     private final Consumer<Throwable> failTask;
 
     private final Object lock = new Object();
@@ -95,6 +97,8 @@ public final class Materializer implements Closeable {
      * @param clock fires timers
      * @param userClassLoader context class loader of uploads
      * @param throttle receives the duration of each materialization
+     * @param onlyWithCheckpoints whether the delegate may be used by another thread at any other
+     *     time than when a checkpoint begins
      * @param failTask called when more materializations failed in a row than allowed
      */
     public Materializer(
@@ -108,6 +112,7 @@ public final class Materializer implements Closeable {
             ClassLoader userClassLoader,
             MaterializationMetrics metrics,
             MaterializationThrottle throttle,
+            boolean onlyWithCheckpoints,
             Consumer<Throwable> failTask) {
         this.subtask = subtask;
         this.settings = settings;
@@ -119,6 +124,7 @@ public final class Materializer implements Closeable {
         this.userClassLoader = userClassLoader;
         this.metrics = metrics;
         this.throttle = throttle;
+        this.onlyWithCheckpoints = onlyWithCheckpoints;
         this.failTask = failTask;
     }
 
@@ -131,7 +137,33 @@ public final class Materializer implements Closeable {
 
     /** Triggers a materialization. No effect while one runs or after {@link #close()}. */
     public void trigger() {
-        post(this::flush, "materialization of %s");
+        if (onlyWithCheckpoints) {
+            await();
+        } else {
+            post(this::flush, "materialization of %s");
+        }
+    }
+
+    private void await() {
+        synchronized (lock) {
+            if (state == MaterializerState.IDLE) {
+                cancelTimer();
+                state = state.to(MaterializerState.DUE);
+            }
+        }
+    }
+
+    /**
+     * Begins a materialization that waits for a checkpoint. Called on the task thread before a
+     * checkpoint that may have the current base.
+     */
+    public void checkpointBegins() throws Exception {
+        synchronized (lock) {
+            if (state != MaterializerState.DUE) {
+                return;
+            }
+        }
+        begin(System.nanoTime());
     }
 
     /**
@@ -210,7 +242,7 @@ public final class Materializer implements Closeable {
             if (state == MaterializerState.CLOSED) {
                 return;
             }
-            if (state == MaterializerState.FLUSHING) {
+            if (state == MaterializerState.FLUSHING || state == MaterializerState.DUE) {
                 state = state.to(MaterializerState.IDLE);
             }
         }

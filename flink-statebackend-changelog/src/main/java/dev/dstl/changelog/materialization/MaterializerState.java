@@ -24,12 +24,18 @@ import static org.apache.flink.util.Preconditions.checkState;
  * <pre>
  *            flush              flushed          begin             upload ends
  *    IDLE ----------> FLUSHING ---------> IDLE ---------> RUNNING -------------> IDLE
- *      |                 |                  |                |
- *      '----- close -----'------------------'----------------'-----> CLOSED
+ *
+ *           trigger            checkpoint        begin
+ *    IDLE ----------> DUE --------------> IDLE ---------> RUNNING
+ *
+ *    any -- close --> CLOSED
  * </pre>
+ *
+ * <p>The second row holds if a materialization begins only with a checkpoint.
  */
 enum MaterializerState {
     IDLE,
+    DUE,
     FLUSHING,
     RUNNING,
     CLOSED;

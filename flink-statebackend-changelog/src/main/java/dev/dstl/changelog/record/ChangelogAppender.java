@@ -20,6 +20,7 @@ import dev.dstl.log.api.ChangelogWriter;
 import dev.dstl.log.api.RecordFormat;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
@@ -29,8 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Appends the state changes of one keyed backend to its changelog. Used by the task thread only.
- * Does not own the writer.
+ * Appends the state changes of one keyed backend to its changelog. Used by the task thread only,
+ * except for an operator whose states other threads change, one thread per state. Does not own the
+ * writer.
  *
  * <p>After a state access that may have taken effect only in part, or that could not be logged, the
  * changelog is incomplete: the next checkpoint must contain a later snapshot of the delegate.
@@ -39,36 +41,39 @@ public final class ChangelogAppender {
 
     private static final Logger LOG = LoggerFactory.getLogger(ChangelogAppender.class);
 
-    private static final int INITIAL_SCRATCH_BYTES = 256;
-
-    /** Scratch memory above this size, which a huge value needed, is released at once. */
-    private static final int MAX_RETAINED_SCRATCH_BYTES = 1 << 20;
-
     private final StateChangelogWriter<?> writer;
     @Nullable private final ChangelogWriter recordWriter;
     private final Runnable requireFullCheckpoint;
 
-    private DataOutputSerializer scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
-    private int nextStateId;
+    /** Of all states; null if other threads than the task's change states. */
+    @Nullable private final RecordScratch sharedScratch;
+
+    private final AtomicInteger nextStateId = new AtomicInteger();
     private int range;
     private long snapshots;
     private int warnedInRange = -1;
 
     /** Creates an appender of a changelog that no checkpoint contains. */
     public ChangelogAppender(StateChangelogWriter<?> writer) {
-        this(writer, () -> {});
+        this(writer, () -> {}, false);
     }
 
     /**
      * Creates an appender.
      *
      * @param writer a {@link ChangelogWriter}, or any other, which then receives encoded records
-     * @param requireFullCheckpoint called on the task thread when the next checkpoint must not rely
-     *     on what was logged so far
+     * @param requireFullCheckpoint called by the thread that changes a state when the next
+     *     checkpoint must not rely on what was logged so far
+     * @param ofSeveralThreads whether states may be changed at the same time, each by one thread
+     *     only; the writer must allow for that
      */
-    public ChangelogAppender(StateChangelogWriter<?> writer, Runnable requireFullCheckpoint) {
+    public ChangelogAppender(
+            StateChangelogWriter<?> writer,
+            Runnable requireFullCheckpoint,
+            boolean ofSeveralThreads) {
         this.writer = writer;
         this.requireFullCheckpoint = requireFullCheckpoint;
+        this.sharedScratch = ofSeveralThreads ? null : new RecordScratch();
         this.recordWriter = writer instanceof ChangelogWriter ? (ChangelogWriter) writer : null;
         addCompactionBoundary();
     }
@@ -81,7 +86,8 @@ public final class ChangelogAppender {
 
     /** Creates the changelog of one more state; writes nothing yet. */
     public StateLog register(StateRegistration registration) {
-        return new StateLog(this, registration);
+        RecordScratch scratch = sharedScratch != null ? sharedScratch : new RecordScratch();
+        return new StateLog(this, scratch, registration);
     }
 
     /**
@@ -131,16 +137,7 @@ public final class ChangelogAppender {
     }
 
     int nextStateId() {
-        return nextStateId++;
-    }
-
-    /** Returns an empty buffer for the next record; valid until the next call. */
-    DataOutputSerializer emptyScratch() {
-        if (scratch.getSharedBuffer().length > MAX_RETAINED_SCRATCH_BYTES) {
-            scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
-        }
-        scratch.clear();
-        return scratch;
+        return nextStateId.getAndIncrement();
     }
 
     void markIncomplete(StateLog state, Throwable cause) {
@@ -154,20 +151,23 @@ public final class ChangelogAppender {
         }
     }
 
-    /** Appends the content of the buffer as a record. */
-    void append(RecordKind kind, int keyGroup, int stateId, int keyPrefixLength, int keyLength)
+    /** Appends the content of a buffer as a record. */
+    void append(
+            RecordKind kind,
+            int keyGroup,
+            int stateId,
+            DataOutputSerializer record,
+            int keyPrefixLength,
+            int keyLength)
             throws IOException {
         append(
                 kind,
                 keyGroup,
                 stateId,
-                scratch.getSharedBuffer(),
+                record.getSharedBuffer(),
                 keyPrefixLength,
                 keyLength,
-                scratch.length());
-        if (scratch.getSharedBuffer().length > MAX_RETAINED_SCRATCH_BYTES) {
-            scratch = new DataOutputSerializer(INITIAL_SCRATCH_BYTES);
-        }
+                record.length());
     }
 
     void appendRegistration(int stateId, byte[] registration) throws IOException {

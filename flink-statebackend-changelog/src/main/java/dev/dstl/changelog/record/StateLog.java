@@ -32,23 +32,25 @@ import org.apache.flink.core.memory.DataOutputSerializer;
  *   log.append(kind, keyGroup);
  * </pre>
  *
- * <p>Belongs to the task thread. Only one record per {@link ChangelogAppender} can be open.
+ * <p>Used by one thread. Only one record per {@link ChangelogAppender} can be open, or one per
+ * state if several threads change states.
  */
 public final class StateLog {
 
     private static final int NEVER = -1;
 
     private final ChangelogAppender log;
+    private final RecordScratch scratch;
     private StateRegistration registration;
     private int stateId;
     private int registeredInRange = NEVER;
 
-    private DataOutputSerializer record;
     private int keyPrefixLength;
     private int keyLength;
 
-    StateLog(ChangelogAppender log, StateRegistration registration) {
+    StateLog(ChangelogAppender log, RecordScratch scratch, StateRegistration registration) {
         this.log = log;
+        this.scratch = scratch;
         this.registration = registration;
         this.stateId = log.nextStateId();
     }
@@ -73,8 +75,7 @@ public final class StateLog {
 
     /** Starts a record; an unfinished one is dropped. */
     public DataOutputSerializer beginRecord() {
-        record = log.emptyScratch();
-        return record;
+        return scratch.empty();
     }
 
     /**
@@ -82,13 +83,13 @@ public final class StateLog {
      * unless {@link #endRecordKey()} follows.
      */
     public void endKeyPrefix() {
-        keyPrefixLength = record.length();
+        keyPrefixLength = scratch.record().length();
         keyLength = keyPrefixLength;
     }
 
     /** Ends the record key. */
     public void endRecordKey() {
-        keyLength = record.length();
+        keyLength = scratch.record().length();
     }
 
     /**
@@ -108,7 +109,8 @@ public final class StateLog {
                 log.appendRegistration(stateId, registration.toBytes());
                 registeredInRange = log.range();
             }
-            log.append(kind, keyGroup, stateId, keyPrefixLength, keyLength);
+            log.append(kind, keyGroup, stateId, scratch.record(), keyPrefixLength, keyLength);
+            scratch.trim();
         } catch (Throwable e) {
             markIncomplete(e);
             throw e;

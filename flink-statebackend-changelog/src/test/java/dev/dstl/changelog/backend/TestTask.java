@@ -75,6 +75,8 @@ final class TestTask implements AutoCloseable {
 
     static final int KEY_GROUPS = 8;
 
+    private static final String OPERATOR = "operator-(1/1)";
+
     static final ValueStateDescriptor<String> VALUE =
             new ValueStateDescriptor<>("value", String.class);
 
@@ -136,6 +138,7 @@ final class TestTask implements AutoCloseable {
                         storage.taskStateManager(directory.resolve("log")),
                         checkpoints(directory));
         task.open(
+                OPERATOR,
                 new ChangelogStateBackend(delegate(directory, delegate)),
                 KeyGroupRange.of(0, KEY_GROUPS - 1),
                 restored,
@@ -214,7 +217,26 @@ final class TestTask implements AutoCloseable {
             CloseableRegistry cancelled)
             throws Exception {
         TestTask task = new TestTask(directory, jobManager, taskStateManager, checkpoints);
-        task.open(stateBackend, keyGroups, restored, cancelled);
+        task.open(OPERATOR, stateBackend, keyGroups, restored, cancelled);
+        return task;
+    }
+
+    /** Starts a task of a given operator, which restores the latest checkpoint. */
+    static TestTask startOperator(
+            String operator,
+            Path directory,
+            Delegate delegate,
+            TaskStateManager taskStateManager,
+            FakeJobManager jobManager)
+            throws Exception {
+        TestTask task =
+                new TestTask(directory, jobManager, taskStateManager, checkpoints(directory));
+        task.open(
+                operator,
+                new ChangelogStateBackend(delegate(directory, delegate)),
+                KeyGroupRange.of(0, KEY_GROUPS - 1),
+                jobManager.latest(),
+                new CloseableRegistry());
         return task;
     }
 
@@ -232,6 +254,7 @@ final class TestTask implements AutoCloseable {
     }
 
     private void open(
+            String operator,
             StateBackend stateBackend,
             KeyGroupRange keyGroups,
             List<KeyedStateHandle> restored,
@@ -242,7 +265,7 @@ final class TestTask implements AutoCloseable {
                         new KeyedStateBackendParametersImpl<>(
                                 environment,
                                 environment.getJobID(),
-                                "operator-(1/1)",
+                                operator,
                                 IntSerializer.INSTANCE,
                                 KEY_GROUPS,
                                 keyGroups,

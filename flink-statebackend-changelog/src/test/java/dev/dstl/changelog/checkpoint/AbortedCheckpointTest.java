@@ -304,6 +304,7 @@ class AbortedCheckpointTest {
                         getClass().getClassLoader(),
                         new MaterializationMetrics(new RecordedMetrics()),
                         new MaterializationThrottle(1, System::nanoTime),
+                        false,
                         failure -> {}),
                 truncation,
                 new CheckpointAssembler(

@@ -75,6 +75,7 @@ class MaterializerTest {
             new MaterializationThrottle(1e-9, System::nanoTime);
     private Executor interrupts = Runnable::run;
     private boolean fatal;
+    private boolean onlyWithCheckpoints;
 
     /** Whether a fatal error ends the thread of an upload outside of the snapshot. */
     private boolean fatalToWatch;
@@ -171,6 +172,42 @@ class MaterializerTest {
 
         assertThat(uploads.numQueuedRunnables()).isEqualTo(1);
         assertThat(metrics.count(MaterializationMetrics.STARTED_MATERIALIZATION)).isEqualTo(1);
+    }
+
+    @Test
+    void materialization_beginsOnlyWithACheckpoint_ifAnotherThreadUsesTheState() throws Exception {
+        onlyWithCheckpoints = true;
+        Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
+        materializer.start();
+        update();
+        materializer.checkpointBegins();
+        assertThat(uploads.numQueuedRunnables()).as("not yet due").isZero();
+
+        clock.triggerScheduledTasks();
+        materializer.trigger();
+        assertThat(mailbox.size()).isZero();
+        assertThat(uploads.numQueuedRunnables()).isZero();
+
+        materializer.checkpointBegins();
+        materializer.checkpointBegins();
+        assertThat(uploads.numQueuedRunnables()).isEqualTo(1);
+        uploads.triggerAll();
+        mailbox.runNext();
+        assertThat(bases.current().id()).isEqualTo(1);
+        assertThat(delayMillis()).isBetween(9_000L, 10_000L);
+    }
+
+    @Test
+    void materialization_thatWaitsForACheckpoint_endsWithTheTask() throws Exception {
+        onlyWithCheckpoints = true;
+        Materializer materializer = materializer(new MaterializationSettings(false, 0, 3));
+        update();
+        materializer.trigger();
+        materializer.close();
+
+        materializer.checkpointBegins();
+
+        assertThat(uploads.numQueuedRunnables()).isZero();
     }
 
     @Test
@@ -769,6 +806,7 @@ class MaterializerTest {
                 getClass().getClassLoader(),
                 new MaterializationMetrics(metrics),
                 throttle,
+                onlyWithCheckpoints,
                 failures::add);
     }
 }

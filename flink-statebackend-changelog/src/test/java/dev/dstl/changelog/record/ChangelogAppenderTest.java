@@ -144,13 +144,14 @@ class ChangelogAppenderTest {
 
     @Test
     void afterAHugeRecord_theMemoryIsGivenBack() throws IOException {
-        StateLog state = log.register(registration("state"));
+        RecordScratch scratch = new RecordScratch();
+        StateLog state = new StateLog(log, scratch, registration("state"));
         DataOutputSerializer record = state.beginRecord();
         record.write(new byte[10 << 20]);
         state.endKeyPrefix();
         state.append(RecordKind.PUT, 0);
 
-        assertThat(log.emptyScratch().getSharedBuffer().length).isLessThanOrEqualTo(1 << 20);
+        assertThat(scratch.record().getSharedBuffer().length).isLessThanOrEqualTo(1 << 20);
     }
 
     @Test
@@ -176,7 +177,7 @@ class ChangelogAppenderTest {
                                 kind, keyGroup, stateId, bytes, keyPrefixLength, keyLength, length);
                     }
                 };
-        ChangelogAppender refused = new ChangelogAppender(refusing, () -> required[0]++);
+        ChangelogAppender refused = new ChangelogAppender(refusing, () -> required[0]++, false);
         StateLog state = refused.register(registration("state"));
         put(state, 1);
         assertThat(required[0]).isZero();

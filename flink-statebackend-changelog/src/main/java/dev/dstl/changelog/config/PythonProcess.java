@@ -1,0 +1,44 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.changelog.config;
+
+/**
+ * Recognizes operators whose states are changed by another thread than the task's: those of PyFlink
+ * in process mode. A thread of Beam answers the requests of the Python process for keyed state; at
+ * the same time, the task thread sets and fires timers, and runs mails. Before a checkpoint begins,
+ * the operator waits until the Python process has nothing to do.
+ */
+public final class PythonProcess {
+
+    private static final String OPERATORS = "Python";
+
+    /** Operators of thread mode, in which Python runs on the task thread. */
+    private static final String THREAD_MODE = "Embedded";
+
+    private PythonProcess() {}
+
+    /**
+     * Returns whether the operator may have a Python process.
+     *
+     * @param operatorIdentifier simple name of the operator's class, {@code _} and more, as Flink's
+     *     {@code OperatorSubtaskDescriptionText} composes it
+     */
+    public static boolean mayBelongTo(String operatorIdentifier) {
+        String operator = operatorIdentifier.split("_", 2)[0];
+        return operator.contains(OPERATORS) && !operator.contains(THREAD_MODE);
+    }
+}

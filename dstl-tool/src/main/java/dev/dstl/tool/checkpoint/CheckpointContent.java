@@ -121,8 +121,8 @@ public final class CheckpointContent {
             throw new ToolException(
                     String.format(
                             "Checkpoint %s has no changelog: it was written with"
-                                    + " state.changelog.enabled: false, or is a savepoint in"
-                                    + " canonical format.",
+                                    + " state.changelog.enabled: false, or is a savepoint, which"
+                                    + " never has one.",
                             directory));
         }
         List<String> foreign = foreignStorages();

@@ -87,6 +87,7 @@ public final class Diagnosis implements Report {
         if (diagnosis.isOfKnownLine()) {
             diagnosis.complaint(diagnosis::keys);
             diagnosis.complaint(diagnosis::storage);
+            diagnosis.complaint(diagnosis::fileSystems);
             diagnosis.complaint(diagnosis::alignment);
         }
         return diagnosis;
@@ -250,6 +251,12 @@ public final class Diagnosis implements Report {
                             "'%s' is '%s': set it to 'dstl' before a job enables the changelog.",
                             STATE_CHANGE_LOG_STORAGE.key(), storage));
         }
+    }
+
+    private void fileSystems() {
+        new FileSystemPlugins(flink.directory().resolve("plugins"), System.getenv())
+                .missing(configuration)
+                .ifPresent(problems::add);
     }
 
     private void alignment() {

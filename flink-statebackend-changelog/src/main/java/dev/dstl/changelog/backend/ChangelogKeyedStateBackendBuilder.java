@@ -19,10 +19,10 @@ package dev.dstl.changelog.backend;
 import dev.dstl.changelog.checkpoint.CheckpointAssembler;
 import dev.dstl.changelog.checkpoint.CheckpointDeadline;
 import dev.dstl.changelog.checkpoint.Checkpointer;
+import dev.dstl.changelog.config.ForeignThreads;
 import dev.dstl.changelog.config.LogLimits;
 import dev.dstl.changelog.config.MaterializationSettings;
 import dev.dstl.changelog.config.MisconfigurationException;
-import dev.dstl.changelog.config.PythonProcess;
 import dev.dstl.changelog.config.TaskConfiguration;
 import dev.dstl.changelog.materialization.BaseLedger;
 import dev.dstl.changelog.materialization.BaseReferences;
@@ -181,7 +181,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     }
 
     private boolean ofSeveralThreads() {
-        return PythonProcess.mayBelongTo(parameters.getOperatorIdentifier());
+        return ForeignThreads.mayUseStatesOf(parameters.getOperatorIdentifier());
     }
 
     private SnapshotDeleter deleter(MaterializationThreads threads) {

@@ -23,8 +23,8 @@ import org.apache.flink.runtime.util.OperatorSubtaskDescriptionText;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names of operators of Flink 1.20.5 and 2.3.0. */
-class PythonProcessTest {
+/** Names of operators of Flink 1.20.5 and 2.3.0, and of Apache Beam. */
+class ForeignThreadsTest {
 
     @ParameterizedTest
     @ValueSource(
@@ -36,10 +36,11 @@ class PythonProcessTest {
                 "PythonStreamGroupTableAggregateOperator",
                 "PythonStreamGroupWindowAggregateOperator",
                 "StreamArrowPythonGroupWindowAggregateFunctionOperator",
-                "StreamArrowPythonRowTimeBoundedRangeOperator"
+                "StreamArrowPythonRowTimeBoundedRangeOperator",
+                "ExecutableStageDoFnOperator"
             })
-    void operatorsOfProcessMode_mayHaveAProcess(String operator) {
-        assertThat(PythonProcess.mayBelongTo(identifier(operator))).isTrue();
+    void operatorsWithAProcess_haveStatesThatAnotherThreadUses(String operator) {
+        assertThat(ForeignThreads.mayUseStatesOf(identifier(operator))).isTrue();
     }
 
     @ParameterizedTest
@@ -49,10 +50,11 @@ class PythonProcessTest {
                 "EmbeddedPythonWindowOperator",
                 "KeyedProcessOperator",
                 "WindowOperator",
+                "DoFnOperator",
                 "StreamingJoinOperator"
             })
     void others_haveNone(String operator) {
-        assertThat(PythonProcess.mayBelongTo(identifier(operator))).isFalse();
+        assertThat(ForeignThreads.mayUseStatesOf(identifier(operator))).isFalse();
     }
 
     private static String identifier(String operator) {

@@ -18,27 +18,31 @@ package dev.dstl.changelog.config;
 
 /**
  * Recognizes operators whose states are changed by another thread than the task's: those of PyFlink
- * in process mode. A thread of Beam answers the requests of the Python process for keyed state; at
- * the same time, the task thread sets and fires timers, and runs mails. Before a checkpoint begins,
- * the operator waits until the Python process has nothing to do.
+ * in process mode, and of Apache Beam's portable runner. A thread of Beam answers the requests of
+ * the process that runs the job's functions; at the same time, the task thread sets and fires
+ * timers, and runs mails. Before a checkpoint begins, the operator waits until that process has
+ * nothing to do.
  */
-public final class PythonProcess {
+public final class ForeignThreads {
 
-    private static final String OPERATORS = "Python";
+    private static final String PYFLINK = "Python";
 
-    /** Operators of thread mode, in which Python runs on the task thread. */
-    private static final String THREAD_MODE = "Embedded";
+    /** Operators of PyFlink's thread mode, in which Python runs on the task thread. */
+    private static final String PYFLINK_THREAD_MODE = "Embedded";
 
-    private PythonProcess() {}
+    private static final String BEAM = "ExecutableStageDoFnOperator";
+
+    private ForeignThreads() {}
 
     /**
-     * Returns whether the operator may have a Python process.
+     * Returns whether another thread may use the states of an operator.
      *
      * @param operatorIdentifier simple name of the operator's class, {@code _} and more, as Flink's
      *     {@code OperatorSubtaskDescriptionText} composes it
      */
-    public static boolean mayBelongTo(String operatorIdentifier) {
+    public static boolean mayUseStatesOf(String operatorIdentifier) {
         String operator = operatorIdentifier.split("_", 2)[0];
-        return operator.contains(OPERATORS) && !operator.contains(THREAD_MODE);
+        boolean pyFlink = operator.contains(PYFLINK) && !operator.contains(PYFLINK_THREAD_MODE);
+        return pyFlink || operator.equals(BEAM);
     }
 }

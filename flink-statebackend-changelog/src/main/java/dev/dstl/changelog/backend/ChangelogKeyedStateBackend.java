@@ -54,7 +54,8 @@ import org.apache.flink.util.IOUtils;
 /**
  * A keyed backend that keeps its state in a delegate and records its state changes in the
  * changelog. Only forwards each call to the responsible component. Used by the task thread only,
- * except for {@link #close()}. Owns delegate, writer and materializer.
+ * except for {@link #close()}, and for the keyed states of operators of which {@link
+ * dev.dstl.changelog.config.ForeignThreads} knows. Owns delegate, writer and materializer.
  *
  * @param <K> type of the key
  */

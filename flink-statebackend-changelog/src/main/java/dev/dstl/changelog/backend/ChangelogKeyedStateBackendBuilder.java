@@ -164,7 +164,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                             base,
                             restoredDelegate.needsFullSnapshot(),
                             references(restored, base, deleter),
-                            System.currentTimeMillis());
+                            BaseLedger.idsOfAttempt(base, System.currentTimeMillis()));
             return wire(
                     restoredDelegate, writer, bases, deleter, settings, limits, threads, deadline);
         } catch (Throwable t) {

@@ -20,6 +20,7 @@ import static org.apache.flink.configuration.CheckpointingOptions.FILE_MERGING_E
 import static org.apache.flink.configuration.StateChangelogOptions.ENABLE_STATE_CHANGE_LOG;
 import static org.apache.flink.configuration.StateChangelogOptions.STATE_CHANGE_LOG_STORAGE;
 
+import dev.dstl.changelog.config.ForeignThreads;
 import dev.dstl.changelog.config.MemoryStorage;
 import dev.dstl.changelog.config.MisconfigurationException;
 import dev.dstl.compat.PeriodicCheckpoints;
@@ -81,13 +82,17 @@ final class DeploymentCheck {
      * Returns whether the task needs a changelog. It does not in batch mode, which has no
      * checkpoints, nor in Flink's State Processor API, which opens backends without a TaskManager
      * to read state or to write a savepoint; there is no changelog storage, not even Flink's
-     * default in memory.
+     * default in memory. Without periodic checkpoints, operators whose states another thread uses
+     * would never be materialized, and their changelog would grow for ever.
      */
-    boolean needsLog() {
+    boolean needsLog(String operatorIdentifier) {
         boolean onTaskManager =
                 environment.getTaskStateManager().getStateChangelogStorage() != null
                         || !MemoryStorage.isMeantBy(cluster);
-        return onTaskManager && environment.getJobType() != JobType.BATCH;
+        boolean canMaterialize =
+                !ForeignThreads.mayUseStatesOf(operatorIdentifier)
+                        || PeriodicCheckpoints.areEnabled(environment);
+        return onTaskManager && canMaterialize && environment.getJobType() != JobType.BATCH;
     }
 
     /**

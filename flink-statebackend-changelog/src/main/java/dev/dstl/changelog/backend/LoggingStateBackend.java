@@ -56,7 +56,8 @@ public abstract class LoggingStateBackend extends WrappingStateBackend {
     @Override
     public <K> CheckpointableKeyedStateBackend<K> createKeyedStateBackend(
             KeyedStateBackendParameters<K> parameters) throws Exception {
-        if (!new DeploymentCheck(parameters.getEnv()).needsLog()) {
+        if (!new DeploymentCheck(parameters.getEnv())
+                .needsLog(parameters.getOperatorIdentifier())) {
             return replayed(parameters);
         }
         CheckpointableKeyedStateBackend<K> backend =

@@ -140,8 +140,9 @@ public final class Checkpointer<K> {
         if (!baseWillDo) {
             return takeFull(checkpointId);
         }
-        materializer.checkpointBegins();
-        return takeLog(checkpointId);
+        CheckpointFuture checkpoint = takeLog(checkpointId);
+        materializer.checkpointBegun();
+        return checkpoint;
     }
 
     private CheckpointFuture takeLog(long checkpointId) throws IOException {

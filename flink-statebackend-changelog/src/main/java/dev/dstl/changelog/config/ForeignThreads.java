@@ -20,8 +20,8 @@ package dev.dstl.changelog.config;
  * Recognizes operators whose states are changed by another thread than the task's: those of PyFlink
  * in process mode, and of Apache Beam's portable runner. A thread of Beam answers the requests of
  * the process that runs the job's functions; at the same time, the task thread sets and fires
- * timers, and runs mails. Before a checkpoint begins, the operator waits until that process has
- * nothing to do.
+ * timers, and runs mails. Before the state backend takes a snapshot, the operator waits until that
+ * process has nothing to do.
  */
 public final class ForeignThreads {
 

@@ -75,7 +75,7 @@ public final class DelegateStates {
                     String.format(
                             "Reducing state '%s' cannot be restored from a changelog with this"
                                     + " version of Flink's RocksDB backend (%s). Migrate it from a"
-                                    + " canonical savepoint with state.changelog.enabled off.",
+                                    + " savepoint with state.changelog.enabled off.",
                             name, delegate.getClass().getName()),
                     e);
         }
@@ -99,8 +99,8 @@ public final class DelegateStates {
         } catch (ReflectiveOperationException | RuntimeException e) {
             throw new StateMigrationException(
                     "This version of Flink's RocksDB backend cannot take over a changelog. Restore"
-                            + " with state.changelog.enabled on, take a canonical savepoint, and"
-                            + " switch it off from that.",
+                            + " with state.changelog.enabled on, take a savepoint, and switch it off"
+                            + " from that.",
                     e);
         }
     }

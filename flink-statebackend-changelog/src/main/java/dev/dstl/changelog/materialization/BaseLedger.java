@@ -18,6 +18,8 @@ package dev.dstl.changelog.materialization;
 
 import static org.apache.flink.util.Preconditions.checkState;
 
+import java.util.concurrent.ThreadLocalRandom;
+
 /**
  * Tracks the current base, the materialization ids, and the snapshot on which the next incremental
  * one may be built. Used by the task thread.
@@ -25,6 +27,8 @@ import static org.apache.flink.util.Preconditions.checkState;
 public final class BaseLedger {
 
     private static final long NONE = Long.MIN_VALUE;
+
+    private static final long MAX_RANDOM_IDS = 1L << 40;
 
     private MaterializedBase current;
     private BaseReference reference;
@@ -70,6 +74,16 @@ public final class BaseLedger {
         this.confirmedId = restored.id();
         this.takenId = Math.max(restored.id(), idsAfter);
         this.unusableId = fullSnapshotNeeded ? restored.id() : NONE;
+    }
+
+    /**
+     * Returns the {@code idsAfter} of an attempt: the time, or a random number if the base was
+     * written on a host whose clock is ahead.
+     */
+    public static long idsOfAttempt(MaterializedBase restored, long currentTimeMillis) {
+        return restored.id() < currentTimeMillis
+                ? currentTimeMillis
+                : restored.id() + ThreadLocalRandom.current().nextLong(MAX_RANDOM_IDS);
     }
 
     /** Returns the current base. */

@@ -77,8 +77,15 @@ public final class MaterializationLifecycle {
     }
 
     private boolean isDue() {
-        return bases.current().isBehind(writer.nextSequenceNumber())
-                && (bases.sharingIsSafe() || !truncation.hasCheckpoint());
+        return bases.current().isBehind(writer.nextSequenceNumber()) && !awaitsConfirmation();
+    }
+
+    /**
+     * Returns whether a checkpoint must confirm the last materialization before the next one can
+     * begin.
+     */
+    boolean awaitsConfirmation() {
+        return !bases.sharingIsSafe() && truncation.hasCheckpoint();
     }
 
     /**

@@ -154,16 +154,18 @@ public final class Materializer implements Closeable {
     }
 
     /**
-     * Begins a materialization that waits for a checkpoint. Called on the task thread before a
-     * checkpoint that may have the current base.
+     * Begins a materialization that waits for a checkpoint. Called on the task thread when one has
+     * been started that contains the current base.
      */
-    public void checkpointBegins() throws Exception {
+    public void checkpointBegun() throws Exception {
         synchronized (lock) {
             if (state != MaterializerState.DUE) {
                 return;
             }
         }
-        begin(System.nanoTime());
+        if (!lifecycle.awaitsConfirmation()) {
+            begin(System.nanoTime());
+        }
     }
 
     /**
@@ -242,23 +244,22 @@ public final class Materializer implements Closeable {
             if (state == MaterializerState.CLOSED) {
                 return;
             }
-            if (state == MaterializerState.FLUSHING || state == MaterializerState.DUE) {
-                state = state.to(MaterializerState.IDLE);
-            }
+            state = state.to(MaterializerState.BEGINNING);
         }
         metrics.started();
         Optional<DelegateSnapshot> begun;
         try {
             begun = lifecycle.begin();
         } catch (Exception e) {
-            if (isClosed()) {
-                LOG.debug("The task of {} ends as a materialization begins", subtask, e);
-            } else {
+            if (endBeginning()) {
                 failed(e);
+            } else {
+                LOG.debug("The task of {} ends as a materialization begins", subtask, e);
             }
             return;
         }
         if (begun.isEmpty()) {
+            endBeginning();
             succeeded(0);
             return;
         }
@@ -275,9 +276,14 @@ public final class Materializer implements Closeable {
         }
     }
 
-    private boolean isClosed() {
+    /** Returns false if another thread closed the materializer meanwhile. */
+    private boolean endBeginning() {
         synchronized (lock) {
-            return state == MaterializerState.CLOSED;
+            if (state == MaterializerState.CLOSED) {
+                return false;
+            }
+            state = state.to(MaterializerState.IDLE);
+            return true;
         }
     }
 

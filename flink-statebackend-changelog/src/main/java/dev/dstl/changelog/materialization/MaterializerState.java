@@ -22,21 +22,24 @@ import static org.apache.flink.util.Preconditions.checkState;
  * The state of a {@link Materializer}.
  *
  * <pre>
- *            flush              flushed          begin             upload ends
- *    IDLE ----------> FLUSHING ---------> IDLE ---------> RUNNING -------------> IDLE
+ *    IDLE --- flush ---> FLUSHING --- flushed ----.
+ *     |                                           v
+ *     |------ begin ------------------------> BEGINNING --- begun ---> RUNNING
+ *     |                                           ^ |                     |
+ *     '----- trigger --> DUE ----- checkpoint ----' |                     |
+ *                                                   '- nothing to do -> IDLE <- upload ends
  *
- *           trigger            checkpoint        begin
- *    IDLE ----------> DUE --------------> IDLE ---------> RUNNING
- *
- *    any -- close --> CLOSED
+ *    any state --- close ---> CLOSED
  * </pre>
  *
- * <p>The second row holds if a materialization begins only with a checkpoint.
+ * <p>It becomes {@code DUE} if only a checkpoint may begin the materialization.
  */
 enum MaterializerState {
     IDLE,
     DUE,
     FLUSHING,
+    /** The delegate starts its snapshot, on the task thread. */
+    BEGINNING,
     RUNNING,
     CLOSED;
 
@@ -47,8 +50,23 @@ enum MaterializerState {
      * @throws IllegalStateException if there is no such transition; closing twice is allowed
      */
     MaterializerState to(MaterializerState next) {
-        boolean isWay = next == CLOSED || (this == IDLE) != (next == IDLE);
-        checkState(isWay && (this != CLOSED || next == CLOSED), "No way from %s to %s", this, next);
+        checkState(next == CLOSED || isWayTo(next), "No way from %s to %s", this, next);
         return next;
+    }
+
+    private boolean isWayTo(MaterializerState next) {
+        switch (this) {
+            case IDLE:
+                return next == DUE || next == FLUSHING || next == BEGINNING;
+            case DUE:
+            case FLUSHING:
+                return next == BEGINNING;
+            case BEGINNING:
+                return next == RUNNING || next == IDLE;
+            case RUNNING:
+                return next == IDLE;
+            default:
+                return false;
+        }
     }
 }

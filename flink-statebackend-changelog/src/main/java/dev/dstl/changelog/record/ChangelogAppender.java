@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Appends the state changes of one keyed backend to its changelog. Used by the task thread only,
- * except for an operator whose states other threads change, one thread per state. Does not own the
- * writer.
+ * except for an operator whose states other threads change, one thread per state at a time. Does
+ * not own the writer.
  *
  * <p>After a state access that may have taken effect only in part, or that could not be logged, the
  * changelog is incomplete: the next checkpoint must contain a later snapshot of the delegate.
@@ -64,8 +64,8 @@ public final class ChangelogAppender {
      * @param writer a {@link ChangelogWriter}, or any other, which then receives encoded records
      * @param requireFullCheckpoint called by the thread that changes a state when the next
      *     checkpoint must not rely on what was logged so far
-     * @param ofSeveralThreads whether states may be changed at the same time, each by one thread
-     *     only; the writer must allow for that
+     * @param ofSeveralThreads whether several threads change states, each state by one thread at a
+     *     time; the writer must allow for that
      */
     public ChangelogAppender(
             StateChangelogWriter<?> writer,

@@ -36,7 +36,9 @@ public final class SynchronizedChangelogWriter
     }
 
     /**
-     * Returns a writer that several threads may use, and that owns the given one; of any storage.
+     * Returns a writer that several threads may use, and that owns the given one.
+     *
+     * @param writer of DSTL's storage, or of one that does nothing with it unless it is called
      */
     public static StateChangelogWriter<?> of(StateChangelogWriter<?> writer) {
         return writer instanceof ChangelogWriter

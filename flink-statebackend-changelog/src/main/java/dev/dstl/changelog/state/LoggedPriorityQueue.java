@@ -56,14 +56,17 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
             TypeSerializer<T> elementSerializer) {
         this.log = log;
         this.numberOfKeyGroups = numberOfKeyGroups;
-        this.delegate = delegate;
-        this.elementSerializer = elementSerializer;
+        rebind(delegate, elementSerializer);
     }
 
-    /** Replaces delegate and serializer after the job has registered the queue again. */
-    void rebind(KeyGroupedInternalPriorityQueue<T> delegate, TypeSerializer<T> elementSerializer) {
+    /**
+     * Replaces delegate and serializer after the job has registered the queue again. The serializer
+     * is copied: it contains that of the keys, which another thread may be using.
+     */
+    final void rebind(
+            KeyGroupedInternalPriorityQueue<T> delegate, TypeSerializer<T> elementSerializer) {
         this.delegate = delegate;
-        this.elementSerializer = elementSerializer;
+        this.elementSerializer = elementSerializer.duplicate();
     }
 
     StateLog log() {

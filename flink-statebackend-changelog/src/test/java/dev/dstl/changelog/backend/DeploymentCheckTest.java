@@ -43,6 +43,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 class DeploymentCheckTest {
 
+    private static final String OPERATOR = "KeyedProcessOperator_1_(1/1)";
+
     @TempDir private Path directory;
 
     private final Configuration taskManager = new Configuration();
@@ -94,13 +96,26 @@ class DeploymentCheckTest {
     }
 
     @Test
+    void operatorThatIsMaterializedWithCheckpointsOnly_needsNoLogWithoutThem() throws Exception {
+        String python = "ExternalPythonKeyedProcessOperator_1_(1/1)";
+        StateChangelogStorage<?> storage = new InMemoryStateChangelogStorage();
+        assertThat(check(storage, fileSystem()).needsLog(python)).isFalse();
+        assertThat(check(storage, fileSystem()).needsLog(OPERATOR)).isTrue();
+
+        new StreamConfig(task).setCheckpointingEnabled(true);
+
+        assertThat(check(storage, fileSystem()).needsLog(python)).isTrue();
+    }
+
+    @Test
     void noStorageAtAll_whereEveryTaskManagerHasOne_isTheStateProcessor_whichNeedsNoLog()
             throws Exception {
-        assertThat(check(null, fileSystem()).needsLog()).isFalse();
-        assertThat(check(new InMemoryStateChangelogStorage(), fileSystem()).needsLog()).isTrue();
+        assertThat(check(null, fileSystem()).needsLog(OPERATOR)).isFalse();
+        assertThat(check(new InMemoryStateChangelogStorage(), fileSystem()).needsLog(OPERATOR))
+                .isTrue();
 
         taskManager.setString("state.changelog.storage", "filesytem");
-        assertThat(check(null, fileSystem()).needsLog()).isTrue();
+        assertThat(check(null, fileSystem()).needsLog(OPERATOR)).isTrue();
     }
 
     @Test

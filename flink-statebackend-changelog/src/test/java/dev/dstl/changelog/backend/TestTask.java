@@ -65,6 +65,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.storage.FileSystemCheckpointStorage;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.state.changelog.ChangelogStateBackend;
+import org.apache.flink.streaming.api.graph.StreamConfig;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 import org.apache.flink.streaming.api.operators.TimerSerializer;
 import org.apache.flink.util.CloseableIterator;
@@ -221,7 +222,7 @@ final class TestTask implements AutoCloseable {
         return task;
     }
 
-    /** Starts a task of a given operator, which restores the latest checkpoint. */
+    /** Starts a task of a given operator with checkpoints, which restores the latest one. */
     static TestTask startOperator(
             String operator,
             Path directory,
@@ -231,6 +232,7 @@ final class TestTask implements AutoCloseable {
             throws Exception {
         TestTask task =
                 new TestTask(directory, jobManager, taskStateManager, checkpoints(directory));
+        new StreamConfig(task.environment.getTaskConfiguration()).setCheckpointingEnabled(true);
         task.open(
                 operator,
                 new ChangelogStateBackend(delegate(directory, delegate)),

@@ -36,6 +36,17 @@ class BaseLedgerTest {
     }
 
     @Test
+    void ids_differBetweenAttempts_evenIfTheRestoredOneIsOfAClockThatIsAhead() {
+        long now = 1_000;
+        assertThat(BaseLedger.idsOfAttempt(base(7, 7), now)).isEqualTo(now);
+
+        MaterializedBase ahead = base(now + 600_000, 7);
+        assertThat(BaseLedger.idsOfAttempt(ahead, now))
+                .isGreaterThanOrEqualTo(ahead.id())
+                .isNotEqualTo(BaseLedger.idsOfAttempt(ahead, now + 1));
+    }
+
+    @Test
     void base_isDeletedOnlyIfNoCheckpointGotIt() {
         assertThat(replace(8, 7)).as("the restored base").isTrue();
         assertThat(deleted).isEmpty();

@@ -96,6 +96,7 @@ class MaterializerTest {
     private final CountDownLatch answer = new CountDownLatch(1);
 
     private Runnable whenASnapshotStarts = () -> {};
+    private LogTruncation truncation;
     private LoggedJob job;
     private BaseLedger bases;
 
@@ -114,6 +115,7 @@ class MaterializerTest {
                     }
                 };
         job = LoggedJob.start(delegate, InMemoryLog.withRecordKeys(writer));
+        truncation = new LogTruncation(job.log.writer());
         SequenceNumber begin = job.log.writer().initialSequenceNumber();
         bases =
                 new BaseLedger(
@@ -180,7 +182,7 @@ class MaterializerTest {
         Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
         materializer.start();
         update();
-        materializer.checkpointBegins();
+        materializer.checkpointBegun();
         assertThat(uploads.numQueuedRunnables()).as("not yet due").isZero();
 
         clock.triggerScheduledTasks();
@@ -188,13 +190,54 @@ class MaterializerTest {
         assertThat(mailbox.size()).isZero();
         assertThat(uploads.numQueuedRunnables()).isZero();
 
-        materializer.checkpointBegins();
-        materializer.checkpointBegins();
+        materializer.checkpointBegun();
+        materializer.checkpointBegun();
         assertThat(uploads.numQueuedRunnables()).isEqualTo(1);
         uploads.triggerAll();
         mailbox.runNext();
         assertThat(bases.current().id()).isEqualTo(1);
         assertThat(delayMillis()).isBetween(9_000L, 10_000L);
+    }
+
+    @Test
+    void materialization_thatIsTriggeredAsOneBegins_doesNotDisturbIt() throws Exception {
+        onlyWithCheckpoints = true;
+        Materializer materializer = materializer(new MaterializationSettings(false, 0, 3));
+        update();
+        materializer.trigger();
+        whenASnapshotStarts = materializer::trigger;
+
+        materializer.checkpointBegun();
+
+        assertThat(uploads.numQueuedRunnables()).isEqualTo(1);
+        uploads.triggerAll();
+        mailbox.runNext();
+        assertThat(bases.current().id()).isEqualTo(1);
+    }
+
+    @Test
+    void materialization_thatMustWaitForAConfirmation_beginsWithTheCheckpointAfterIt()
+            throws Exception {
+        onlyWithCheckpoints = true;
+        Materializer materializer = materializer(new MaterializationSettings(false, 0, 3));
+        truncation.checkpointBegun();
+        for (int base = 1; base <= 2; base++) {
+            update();
+            materializer.trigger();
+            materializer.checkpointBegun();
+            uploads.triggerAll();
+            mailbox.runNext();
+        }
+        bases.confirm(1);
+        update();
+        materializer.trigger();
+        materializer.checkpointBegun();
+        assertThat(metrics.count(MaterializationMetrics.STARTED_MATERIALIZATION)).isEqualTo(2);
+
+        bases.confirm(2);
+        materializer.checkpointBegun();
+
+        assertThat(metrics.count(MaterializationMetrics.STARTED_MATERIALIZATION)).isEqualTo(3);
     }
 
     @Test
@@ -205,7 +248,7 @@ class MaterializerTest {
         materializer.trigger();
         materializer.close();
 
-        materializer.checkpointBegins();
+        materializer.checkpointBegun();
 
         assertThat(uploads.numQueuedRunnables()).isZero();
     }
@@ -796,7 +839,7 @@ class MaterializerTest {
                                 },
                                 Runnable::run),
                         job.log.writer(),
-                        new LogTruncation(job.log.writer()),
+                        truncation,
                         (CheckpointListener) job.backend(),
                         deleter),
                 mailbox,

@@ -24,6 +24,13 @@ import dev.dstl.changelog.fixture.InMemoryLog;
 import dev.dstl.changelog.fixture.LoggedJob;
 import dev.dstl.log.api.RecordKind;
 import java.util.List;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
+import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
+import org.apache.flink.streaming.api.operators.TimerSerializer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -81,6 +88,34 @@ class LoggedPriorityQueueTest {
 
             assertThat(log.kinds().subList(3, log.size()))
                     .containsExactly(RecordKind.META, RecordKind.PUT, RecordKind.PUT);
+        }
+    }
+
+    @Test
+    void timersAreRecordedWithASerializerOfTheirOwn_sinceAnotherThreadMayUseThatOfTheKeys()
+            throws Exception {
+        TimerSerializer<Integer, String> inUse =
+                new TimerSerializer<>(IntSerializer.INSTANCE, StringSerializer.INSTANCE) {
+                    @Override
+                    public void serialize(
+                            TimerHeapInternalTimer<Integer, String> timer, DataOutputView target) {
+                        throw new AssertionError("Another thread uses it");
+                    }
+
+                    @Override
+                    public TimerSerializer<Integer, String> duplicate() {
+                        return new TimerSerializer<>(
+                                IntSerializer.INSTANCE, StringSerializer.INSTANCE);
+                    }
+                };
+        try (LoggedJob job =
+                LoggedJob.start(Delegate.Kind.HASH_MAP, InMemoryLog.withRecordKeys())) {
+            KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Integer, String>> timers =
+                    job.registry.createQueue("more timers", inUse, false);
+
+            timers.add(LoggedJob.timer(1, 3, "a"));
+
+            assertThat(timers.poll()).isEqualTo(LoggedJob.timer(1, 3, "a"));
         }
     }
 }

@@ -67,7 +67,9 @@ final class OrphansCommand extends ReportingCommand {
             description = {
                 "Time without a new segment after which a writer counts as ended;"
                         + " ${DEFAULT-VALUE} by default. Must be longer than the longest time that"
-                        + " a job can be without a completed checkpoint."
+                        + " a job can be without a completed checkpoint. Whatever it is, segments"
+                        + " written less than 1h before the newest checkpoint of their job are"
+                        + " kept, unless --jobs-ended names the job."
             })
     private Duration minAge;
 
@@ -75,7 +77,7 @@ final class OrphansCommand extends ReportingCommand {
             names = "--delete",
             description =
                     "Deletes them, except those of jobs that may run: without a checkpoint in any"
-                            + " DIR, or idle since their newest one.")
+                            + " DIR, or idle since about their newest one.")
     private boolean delete;
 
     @Option(

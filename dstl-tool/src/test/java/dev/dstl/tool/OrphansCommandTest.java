@@ -220,7 +220,9 @@ class OrphansCommandTest extends ToolTest {
                         checkpoints(),
                         "--delete",
                         "--min-age",
-                        "20min")
+                        "20min",
+                        "--jobs-ended",
+                        jobOf(needed))
                 .isFine();
 
         assertThat(segments()).containsExactly(needed);
@@ -603,6 +605,32 @@ class OrphansCommandTest extends ToolTest {
         assertThat(dstl("orphans", basePath(), "--checkpoints", checkpoints()).isFine().out())
                 .containsPattern("job that may run +maybe needed +bytes +newest checkpoint")
                 .containsPattern(jobOf(needed) + " +1 .*Z");
+    }
+
+    /** A task wrote it after its barrier: the next checkpoint contains it. */
+    @Test
+    void withDelete_segmentsWrittenWhileTheNewestCheckpointCompleted_areKeptWhateverTheMinAge()
+            throws Exception {
+        Duration completed = Duration.ofMinutes(90);
+        age(checkpoint.resolve("_metadata"), completed);
+        age(orphan, completed.plusSeconds(15));
+        Path early = orphan.resolveSibling("99-1.seg");
+        Files.writeString(early, "half a segm");
+        age(early, completed.plusMinutes(61));
+
+        ToolRun run =
+                dstl(
+                                "orphans",
+                                basePath(),
+                                "--checkpoints",
+                                checkpoints(),
+                                "--delete",
+                                "--min-age",
+                                "0s")
+                        .isFine();
+
+        assertThat(segments()).containsExactlyInAnyOrder(needed, orphan);
+        assertThat(run.out()).contains("maybe needed 1 (", "deleted      1 (");
     }
 
     /** It was restored from a checkpoint of that job, which has taken none since. */

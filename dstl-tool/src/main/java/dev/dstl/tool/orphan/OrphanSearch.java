@@ -25,6 +25,7 @@ import dev.dstl.tool.files.Directories;
 import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.output.ToolException;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -57,6 +58,13 @@ public final class OrphanSearch {
 
     private static final String DIRECTORY_OF_LOG = "dstl";
 
+    /**
+     * Least age of a segment at the newest checkpoint of its job. A segment written after the
+     * barrier of that checkpoint, but before its completion, belongs to the next one; checkpoints
+     * may take long, whatever {@code --min-age} says about writers.
+     */
+    private static final long MIN_AGE_AT_CHECKPOINT_MILLIS = Duration.ofHours(1).toMillis();
+
     private final FileAccess basePath;
     private final long minAgeMillis;
     private final long nowEpochMillis;
@@ -73,7 +81,8 @@ public final class OrphanSearch {
      * @param basePath base path of the changelog
      * @param minAgeMillis time without a write after which a writer counts as ended
      * @param jobsEnded jobs that have ended; of others that have no checkpoint, or wrote segments
-     *     after their newest one, these segments are found, but not deleted
+     *     after their newest one or up to an hour before it, these segments are found, but not
+     *     deleted
      */
     public OrphanSearch(
             FileAccess basePath, long minAgeMillis, long nowEpochMillis, Set<JobID> jobsEnded) {
@@ -156,12 +165,14 @@ public final class OrphanSearch {
 
     /**
      * Returns whether the next checkpoint may contain a segment, or one that was not looked at: of
-     * a job that has been idle since its newest checkpoint, or that has none.
+     * a job that has been idle since about its newest checkpoint, or that has none.
      */
     private boolean mayBeNeeded(ListedSegment segment, OptionalLong checkpoint) {
         return checkpoint.isEmpty()
                 || segment.modifiedEpochMillis() <= 0
-                || segment.modifiedEpochMillis() > checkpoint.getAsLong() - minAgeMillis;
+                || segment.modifiedEpochMillis()
+                        > checkpoint.getAsLong()
+                                - Math.max(minAgeMillis, MIN_AGE_AT_CHECKPOINT_MILLIS);
     }
 
     private List<Path> emptyDirectories() {

@@ -18,6 +18,7 @@ package dev.dstl.log.store;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -34,7 +35,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A directory is deleted only if the file system itself atomically refuses to delete a directory
  * that is not empty: another process may be creating a file in it. Flink's local file system checks
- * first and then deletes recursively, so local directories are deleted without it.
+ * first and then deletes recursively, so local directories are deleted without it. Symbolic links
+ * stay.
  */
 public final class EmptyDirectories {
 
@@ -68,7 +70,9 @@ public final class EmptyDirectories {
         String scheme = fileSystem.getUri().getScheme();
         try {
             if (LOCAL.equals(scheme)) {
-                return new File(directory.toUri().getPath()).delete();
+                File local = new File(directory.toUri().getPath());
+                // A link is deleted whatever the directory behind it contains.
+                return !Files.isSymbolicLink(local.toPath()) && local.delete();
             }
             return ATOMIC.contains(scheme)
                     && limit.inTime(directory, () -> fileSystem.delete(directory, false));

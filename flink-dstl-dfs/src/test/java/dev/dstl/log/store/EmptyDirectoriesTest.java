@@ -33,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.core.fs.local.LocalFileSystem;
+import org.apache.flink.util.function.SupplierWithException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,6 +74,51 @@ class EmptyDirectoriesTest {
         passTime(1, () -> EmptyDirectories.deleteOfWriter(files, own, registry::inTime));
         files.listingHangs = true;
         passTime(1, () -> EmptyDirectories.deleteSomeBeside(files, own, registry::inTime));
+    }
+
+    /** The local file system deletes a link whatever the directory behind it contains. */
+    @Test
+    void aJobsDirectoryThatIsASymbolicLink_stays() throws Exception {
+        java.nio.file.Path disk = Files.createDirectory(base.resolve("disk"));
+        Files.createDirectory(disk.resolve("chk-1"));
+        java.nio.file.Path writer = java.nio.file.Path.of(directory(1).getPath());
+        java.nio.file.Path job = writer.getParent().getParent();
+        Files.createDirectories(job.getParent());
+        Files.createSymbolicLink(job, disk);
+        Files.createDirectories(writer);
+
+        assertThat(
+                        EmptyDirectories.deleteOfWriter(
+                                LocalFileSystem.getSharedInstance(), directory(1)))
+                .isTrue();
+
+        assertThat(writer.getParent()).doesNotExist();
+        assertThat(job).isSymbolicLink();
+        assertThat(job.resolve("chk-1")).exists();
+    }
+
+    @Test
+    void aWritersDirectoryThatIsASymbolicLink_stays() throws Exception {
+        java.nio.file.Path disk = Files.createDirectory(base.resolve("disk"));
+        Files.createDirectory(disk.resolve("chk-1"));
+        Files.createDirectories(java.nio.file.Path.of(directory(1).getPath()));
+        java.nio.file.Path linked = java.nio.file.Path.of(directory(2).getPath());
+        Files.createSymbolicLink(linked, disk);
+
+        EmptyDirectories.deleteSomeBeside(
+                LocalFileSystem.getSharedInstance(), directory(1), EmptyDirectoriesTest::noLimit);
+
+        assertThat(linked).isSymbolicLink();
+        assertThat(
+                        EmptyDirectories.deleteOfWriter(
+                                LocalFileSystem.getSharedInstance(), directory(2)))
+                .isFalse();
+        assertThat(linked).isSymbolicLink();
+    }
+
+    private static <T> T noLimit(Path path, SupplierWithException<T, IOException> request)
+            throws IOException {
+        return request.get();
     }
 
     private void passTime(int requests, Runnable deletion) throws InterruptedException {

@@ -728,4 +728,37 @@ class OrphansCommandTest extends ToolTest {
         run.fails(1, "1 of 2 orphans could not be deleted", stubborn.toString(), "Access denied");
         assertThat(segments()).containsExactlyInAnyOrder(needed, stubborn);
     }
+
+    /** As of a file system plugin without one of its jars. */
+    @Test
+    void anErrorOfTheFileSystem_endsTheDeletion_andTheReportSaysWhatIsDeleted() throws Exception {
+        for (String name : List.of("98-1.seg", "99-1.seg")) {
+            Path leftover = orphan.resolveSibling(name);
+            Files.writeString(leftover, "half a segm");
+            age(leftover, OLD);
+        }
+        AtomicInteger deletions = new AtomicInteger();
+        GuardedFileSystem.guard(
+                (call, path) -> {
+                    if (call == GuardedFileSystem.Call.DELETE && deletions.incrementAndGet() == 2) {
+                        throw new NoClassDefFoundError("org/example/Retry");
+                    }
+                });
+
+        ToolRun run =
+                dstl(
+                        "orphans",
+                        GuardedFileSystem.uri(basePath()),
+                        "--checkpoints",
+                        checkpoints(),
+                        "--delete");
+
+        run.fails(
+                1,
+                "2 of 3 orphans could not be deleted",
+                "NoClassDefFoundError: org/example/Retry");
+        assertThat(run.out()).contains("orphans: 3", "deleted      1 (");
+        assertThat(deletions).hasValue(2);
+        assertThat(segments()).hasSize(3).contains(needed);
+    }
 }

@@ -41,6 +41,8 @@ import java.util.function.BooleanSupplier;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.core.fs.EntropyInjector;
 import org.apache.flink.core.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Finds segments that no checkpoint needs. A segment is kept if
@@ -55,6 +57,8 @@ import org.apache.flink.core.fs.Path;
  * in between are seen.
  */
 public final class OrphanSearch {
+
+    private static final Logger LOG = LoggerFactory.getLogger(OrphanSearch.class);
 
     private static final String DIRECTORY_OF_LOG = "dstl";
 
@@ -217,7 +221,8 @@ public final class OrphanSearch {
     }
 
     /**
-     * Deletes the orphans; continues when one cannot be deleted.
+     * Deletes the orphans; continues when one cannot be deleted, but not after an error, such as of
+     * a file system plugin that lacks a class: what is deleted must still be reported.
      *
      * @param interrupted asked before each deletion; nothing more is deleted once it returns true
      * @return the same report with the results
@@ -226,7 +231,12 @@ public final class OrphanSearch {
         SegmentStore store = new FileSystemSegmentStore(basePath.fileSystem(), basePath.path(), 1);
         Map<Path, String> failures = new LinkedHashMap<>();
         List<ListedSegment> orphans = report.orphansToDelete();
+        boolean broken = false;
         for (ListedSegment orphan : orphans) {
+            if (broken) {
+                failures.put(orphan.file(), "not tried after an error");
+                continue;
+            }
             if (interrupted.getAsBoolean()) {
                 failures.put(orphan.file(), "the tool was interrupted");
                 continue;
@@ -235,18 +245,30 @@ public final class OrphanSearch {
                 store.delete(orphan.file());
             } catch (IOException | RuntimeException e) {
                 failures.put(orphan.file(), FileAccess.firstLine(e));
+            } catch (Error e) {
+                broken = true;
+                failures.put(orphan.file(), e.toString());
             }
         }
+        long deleted = broken ? 0 : deleteEmptyDirectories(report, orphans, interrupted);
+        return report.afterDeletion(failures, deleted);
+    }
+
+    private long deleteEmptyDirectories(
+            OrphanReport report, List<ListedSegment> orphans, BooleanSupplier interrupted) {
         Set<Path> empty = new LinkedHashSet<>(report.emptyDirectories());
         orphans.forEach(orphan -> empty.add(orphan.file().getParent()));
-        long deleted =
-                empty.stream()
-                        .filter(
-                                directory ->
-                                        !interrupted.getAsBoolean()
-                                                && EmptyDirectories.deleteOfWriter(
-                                                        basePath.fileSystem(), directory))
-                        .count();
-        return report.afterDeletion(failures, deleted);
+        long deleted = 0;
+        try {
+            for (Path directory : empty) {
+                if (!interrupted.getAsBoolean()
+                        && EmptyDirectories.deleteOfWriter(basePath.fileSystem(), directory)) {
+                    deleted++;
+                }
+            }
+        } catch (Error e) {
+            LOG.warn("Empty directories stay: the next search lists them", e);
+        }
+        return deleted;
     }
 }

@@ -45,6 +45,9 @@ import org.apache.flink.runtime.jobgraph.JobGraph;
  */
 final class DemoRun {
 
+    /** In a shorter time, the rate varied by a factor of three between runs. */
+    private static final long MIN_SPRINT_MILLIS = 5_000;
+
     private static final long LOOK_MILLIS = 50;
     private static final int LOOKS_PER_QUESTION = 5;
     private static final int CHECKPOINTS_BEFORE_KILL = 2;
@@ -267,7 +270,7 @@ final class DemoRun {
                                 .max()
                                 .orElse(0))
                 .recovery(recovery, caughtUpMillis)
-                .throughput(progress.sprintRecordsPerSecond());
+                .throughput(progress.sprintRecordsPerSecond(MIN_SPRINT_MILLIS));
     }
 
     private List<CheckpointSample> steadyCheckpoints(long untilMillis) {

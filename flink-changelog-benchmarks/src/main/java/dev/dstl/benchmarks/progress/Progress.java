@@ -84,9 +84,9 @@ public final class Progress {
 
     /**
      * Returns the records per second in the part of the input that was not rate-limited; empty
-     * before its end.
+     * before its end, and if it took less than {@code minMillis}.
      */
-    public OptionalDouble sprintRecordsPerSecond() {
+    public OptionalDouble sprintRecordsPerSecond(long minMillis) {
         boolean complete =
                 !sources.isEmpty()
                         && sources.stream()
@@ -99,6 +99,9 @@ public final class Progress {
         }
         long start = sprintStartedAtMillis().orElse(0);
         long end = sources.stream().mapToLong(slot -> slot.endedAtMillis).max().orElse(0);
+        if (end - start < minMillis) {
+            return OptionalDouble.empty();
+        }
         long count =
                 sources.stream().mapToLong(slot -> slot.records - slot.recordsBeforeSprint).sum();
         return OptionalDouble.of(count * 1000.0 / Math.max(1, end - start));

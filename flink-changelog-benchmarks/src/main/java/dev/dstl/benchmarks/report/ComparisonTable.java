@@ -52,15 +52,17 @@ public final class ComparisonTable {
         rows.add(row("restore of the state", run -> seconds(run.recovery().restoreMillis)));
         rows.add(row("kill to end-to-end recovery", run -> seconds(run.recovery().totalMillis())));
         rows.add(row("kill to caught up", run -> seconds(run.caughtUpMillis())));
-        rows.add(
-                row(
-                        "records/s at full speed",
-                        run ->
-                                run.recordsPerSecond().isPresent()
-                                        ? format("%,.0f", run.recordsPerSecond().getAsDouble())
-                                        : "-"));
+        if (runs.stream().anyMatch(run -> run.recordsPerSecond().isPresent())) {
+            rows.add(row("records/s at full speed", ComparisonTable::recordsPerSecond));
+        }
         rows.add(row("result", RunReport::result));
         return rows.text();
+    }
+
+    private static String recordsPerSecond(RunReport run) {
+        return run.recordsPerSecond().isPresent()
+                ? format("%,.0f", run.recordsPerSecond().getAsDouble())
+                : "-";
     }
 
     private List<String> row(String name, Function<RunReport, String> measure) {

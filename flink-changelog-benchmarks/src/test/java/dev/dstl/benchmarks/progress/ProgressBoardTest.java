@@ -32,7 +32,7 @@ class ProgressBoardTest {
 
         assertThat(progress.records()).isZero();
         assertThat(progress.fraction()).isZero();
-        assertThat(progress.sprintRecordsPerSecond()).isEmpty();
+        assertThat(progress.sprintRecordsPerSecond(0)).isEmpty();
     }
 
     @Test
@@ -90,11 +90,12 @@ class ProgressBoardTest {
         source.advanced(1000, 0.6);
         source.sprintStarted(1000);
         assertThat(board.read().sprintStartedAtMillis()).isPresent();
-        assertThat(board.read().sprintRecordsPerSecond()).isEmpty();
+        assertThat(board.read().sprintRecordsPerSecond(0)).isEmpty();
 
         source.advanced(1000, 1);
         source.ended();
 
-        assertThat(board.read().sprintRecordsPerSecond()).hasValue(0);
+        assertThat(board.read().sprintRecordsPerSecond(0)).hasValue(0);
+        assertThat(board.read().sprintRecordsPerSecond(60_000)).as("too short to tell").isEmpty();
     }
 }

@@ -60,6 +60,9 @@ class ComparisonTableTest {
                                 "records/s at full speed|54,322|-",
                                 "result|exactly once|WRONG"));
         assertThat(table.lines().map(String::length).distinct()).hasSize(1);
+        assertThat(new ComparisonTable(List.of(plain)).text())
+                .as("a measure that no run has")
+                .doesNotContain("records/s");
     }
 
     private static CheckpointSample checkpoint(long durationMillis, long bytes) {

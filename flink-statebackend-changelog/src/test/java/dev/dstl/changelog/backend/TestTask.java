@@ -65,7 +65,6 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.storage.FileSystemCheckpointStorage;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.state.changelog.ChangelogStateBackend;
-import org.apache.flink.streaming.api.graph.StreamConfig;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 import org.apache.flink.streaming.api.operators.TimerSerializer;
 import org.apache.flink.util.CloseableIterator;
@@ -232,7 +231,9 @@ final class TestTask implements AutoCloseable {
             throws Exception {
         TestTask task =
                 new TestTask(directory, jobManager, taskStateManager, checkpoints(directory));
-        new StreamConfig(task.environment.getTaskConfiguration()).setCheckpointingEnabled(true);
+        // how Flink up to 2.1 tells that checkpoints are periodic, and how later ones do
+        task.environment.getTaskConfiguration().setString("checkpointing", "true");
+        task.environment.getJobConfiguration().setString("execution.checkpointing.interval", "1 s");
         task.open(
                 operator,
                 new ChangelogStateBackend(delegate(directory, delegate)),

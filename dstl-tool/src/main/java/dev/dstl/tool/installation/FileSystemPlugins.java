@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
@@ -89,29 +90,37 @@ final class FileSystemPlugins {
                 || environment.containsKey("HADOOP_CLASSPATH")) {
             return Optional.empty();
         }
-        return DIRECTORIES.stream()
-                .filter(option -> PLUGINS.containsKey(scheme(configuration, option)))
-                .flatMap(option -> missing(configuration, option).stream())
-                .findFirst();
-    }
-
-    private Optional<String> missing(Configuration configuration, ConfigOption<String> option) {
-        String scheme = scheme(configuration, option);
-        Optional<Set<String>> schemes = schemes(configuration);
-        if (schemes.isEmpty() || schemes.get().contains(scheme)) {
+        List<ConfigOption<String>> ofPlugins =
+                DIRECTORIES.stream()
+                        .filter(option -> PLUGINS.containsKey(scheme(configuration, option)))
+                        .collect(Collectors.toList());
+        if (ofPlugins.isEmpty()) {
             return Optional.empty();
         }
-        return Optional.of(
-                String.format(
-                        "'%s' is '%s', but no plugin in %s has a file system for '%s'; copy %s"
-                                + " from opt/ into a directory below it, on every machine, or name"
-                                + " its file in %s of the image.",
-                        option.key(),
-                        configuration.get(option),
-                        plugins,
-                        scheme,
-                        PLUGINS.get(scheme),
-                        BUILT_IN_PLUGINS));
+        return schemes(configuration)
+                .flatMap(
+                        schemes ->
+                                ofPlugins.stream()
+                                        .filter(
+                                                option ->
+                                                        !schemes.contains(
+                                                                scheme(configuration, option)))
+                                        .findFirst())
+                .map(option -> problem(configuration, option));
+    }
+
+    private String problem(Configuration configuration, ConfigOption<String> option) {
+        String scheme = scheme(configuration, option);
+        return String.format(
+                "'%s' is '%s', but no plugin in %s has a file system for '%s'; copy %s from opt/"
+                        + " into a directory below it, on every machine, or name its file in %s of"
+                        + " the image.",
+                option.key(),
+                configuration.get(option),
+                plugins,
+                scheme,
+                PLUGINS.get(scheme),
+                BUILT_IN_PLUGINS);
     }
 
     private static String scheme(Configuration configuration, ConfigOption<String> option) {

@@ -79,6 +79,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
     private final DelegateFactory<K> delegates;
     private final Configuration cluster;
     private final Configuration job;
+    private final boolean ofSeveralThreads;
 
     /**
      * @param parameters from Flink
@@ -92,6 +93,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         this.cluster = environment.getTaskManagerInfo().getConfiguration();
         this.job = new Configuration(environment.getJobConfiguration());
         job.addAll(environment.getExecutionConfig().toConfiguration());
+        this.ofSeveralThreads = ForeignThreads.mayUseStatesOf(parameters.getOperatorIdentifier());
     }
 
     /**
@@ -154,7 +156,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         BaseLedger bases = null;
         try {
             writer = openLog(storage);
-            if (ofSeveralThreads()) {
+            if (ofSeveralThreads) {
                 writer = SynchronizedChangelogWriter.of(writer);
             }
             SnapshotDeleter deleter = deleter(threads);
@@ -178,10 +180,6 @@ final class ChangelogKeyedStateBackendBuilder<K> {
             delegate.dispose();
             throw t;
         }
-    }
-
-    private boolean ofSeveralThreads() {
-        return ForeignThreads.mayUseStatesOf(parameters.getOperatorIdentifier());
     }
 
     private SnapshotDeleter deleter(MaterializationThreads threads) {
@@ -242,7 +240,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         String subtask = parameters.getOperatorIdentifier();
 
         ChangelogAppender log =
-                new ChangelogAppender(writer, bases::demandFullSnapshot, ofSeveralThreads());
+                new ChangelogAppender(writer, bases::demandFullSnapshot, ofSeveralThreads);
         SchemaHistory schemas = restoredDelegate.history();
         schemas.onChange(bases::demandFullSnapshot);
         LoggedStateRegistry<K> logged = new LoggedStateRegistry<>(delegate, log, schemas);
@@ -275,7 +273,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
                         userClassLoader,
                         new MaterializationMetrics(parameters.getMetricGroup()),
                         throttle,
-                        ofSeveralThreads(),
+                        ofSeveralThreads,
                         environment::failExternally);
         CloseableRegistry cancelRegistry = new CloseableRegistry();
         Checkpointer<K> checkpointer =

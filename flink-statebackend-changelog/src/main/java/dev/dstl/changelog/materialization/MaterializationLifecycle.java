@@ -82,7 +82,7 @@ public final class MaterializationLifecycle {
 
     /**
      * Returns whether a checkpoint must confirm the last materialization before the next one can
-     * begin.
+     * begin. Not in a job without checkpoints, whose changelog would otherwise grow forever.
      */
     boolean awaitsConfirmation() {
         return !bases.sharingIsSafe() && truncation.hasCheckpoint();
@@ -99,15 +99,12 @@ public final class MaterializationLifecycle {
         if (!bases.current().isBehind(writer.nextSequenceNumber())) {
             return Optional.empty();
         }
-        if (bases.sharingIsSafe()) {
-            return Optional.of(snapshots.startSharing(bases));
+        if (awaitsConfirmation()) {
+            LOG.info("No materialization before a checkpoint has confirmed {}", bases.current());
+            return Optional.empty();
         }
-        if (!truncation.hasCheckpoint()) {
-            // Otherwise the changelog of a job without checkpoints would grow forever.
-            return Optional.of(snapshots.startFull(bases));
-        }
-        LOG.info("No materialization before a checkpoint has confirmed {}", bases.current());
-        return Optional.empty();
+        return Optional.of(
+                bases.sharingIsSafe() ? snapshots.startSharing(bases) : snapshots.startFull(bases));
     }
 
     /**

@@ -231,14 +231,13 @@ public final class OrphanSearch {
         SegmentStore store = new FileSystemSegmentStore(basePath.fileSystem(), basePath.path(), 1);
         Map<Path, String> failures = new LinkedHashMap<>();
         List<ListedSegment> orphans = report.orphansToDelete();
-        boolean broken = false;
+        String ended = null;
         for (ListedSegment orphan : orphans) {
-            if (broken) {
-                failures.put(orphan.file(), "not tried after an error");
-                continue;
+            if (ended == null && interrupted.getAsBoolean()) {
+                ended = "the tool was interrupted";
             }
-            if (interrupted.getAsBoolean()) {
-                failures.put(orphan.file(), "the tool was interrupted");
+            if (ended != null) {
+                failures.put(orphan.file(), ended);
                 continue;
             }
             try {
@@ -246,11 +245,11 @@ public final class OrphanSearch {
             } catch (IOException | RuntimeException e) {
                 failures.put(orphan.file(), FileAccess.firstLine(e));
             } catch (Error e) {
-                broken = true;
                 failures.put(orphan.file(), e.toString());
+                ended = "not tried after an error";
             }
         }
-        long deleted = broken ? 0 : deleteEmptyDirectories(report, orphans, interrupted);
+        long deleted = ended != null ? 0 : deleteEmptyDirectories(report, orphans, interrupted);
         return report.afterDeletion(failures, deleted);
     }
 

@@ -48,6 +48,7 @@ import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.checkpoint.StandaloneCompletedCheckpointStore;
 import org.apache.flink.runtime.checkpoint.metadata.CheckpointMetadata;
 import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SharedStateRegistryImpl;
 import org.apache.flink.runtime.state.SnapshotResult;
@@ -144,6 +145,21 @@ class SharedStateRegistrationTest {
         registry.unregisterUnusedState(3);
         assertThat(log.store().segments())
                 .isEqualTo(mode == RestoreMode.CLAIM ? List.of() : segments);
+    }
+
+    /**
+     * A known limitation of Flink, whatever the backend: a job that was not started from a
+     * checkpoint recovers its own after a failover of the JobManager as if it were another job's.
+     * When this test fails, Flink has fixed that, and {@code docs/reliability.md} is out of date.
+     */
+    @Test
+    void filesOfTheCheckpointThatAJobManagerRecovered_stay() throws Exception {
+        appendFrames(writer, "a");
+        ChangelogStateHandleStreamImpl recovered = persist(writer, 1);
+        restart(recovered, SavepointRestoreSettings.none().getRestoreMode());
+        register(recovered, 2);
+        registry.unregisterUnusedState(3);
+        assertThat(log.store().segments()).hasSize(1);
     }
 
     @Test

@@ -48,12 +48,23 @@ final class CheckpointFiles {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final List<Path> directories;
+    private final List<Path> excluded;
 
     /**
      * @param directories all directories of checkpoints and savepoints; need not exist
      */
     CheckpointFiles(List<Path> directories) {
+        this(directories, List.of());
+    }
+
+    private CheckpointFiles(List<Path> directories, List<Path> excluded) {
         this.directories = List.copyOf(directories);
+        this.excluded = List.copyOf(excluded);
+    }
+
+    /** Returns the same without what is below some directories. */
+    CheckpointFiles without(List<Path> some) {
+        return new CheckpointFiles(directories, some);
     }
 
     List<Path> directories() {
@@ -107,6 +118,7 @@ final class CheckpointFiles {
         for (Path directory : directories) {
             files.addAll(filesBelow(directory));
         }
+        files.removeIf(file -> excluded.stream().anyMatch(file::startsWith));
         return files;
     }
 

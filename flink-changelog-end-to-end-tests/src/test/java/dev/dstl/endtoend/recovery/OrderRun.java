@@ -64,6 +64,7 @@ final class OrderRun {
     private final FailingOrderWorkload workload;
     private final Map<JobID, Long> abortedByCancellation = new HashMap<>();
     private final List<Path> kept = new ArrayList<>();
+    private final List<Path> claimed = new ArrayList<>();
     private final List<JobID> withoutDstl = new ArrayList<>();
     private ProgressBoard board;
     @Nullable private JobVersion version;
@@ -137,8 +138,11 @@ final class OrderRun {
     @SuppressWarnings("deprecation") // Flink advises against LEGACY, and supports it.
     void submitFrom(RetainedCheckpoint checkpoint, RestoreMode mode) throws Exception {
         submitFrom(checkpoint.path(), mode);
+        Path restored = Paths.get(URI.create(checkpoint.path()));
         if (mode == RestoreMode.LEGACY) {
-            kept.add(Paths.get(URI.create(checkpoint.path())));
+            kept.add(restored);
+        } else if (mode == RestoreMode.CLAIM) {
+            claimed.add(restored);
         }
     }
 
@@ -272,6 +276,15 @@ final class OrderRun {
     /** Returns the checkpoints that neither Flink nor this run deletes. */
     List<Path> keptCheckpoints() {
         return kept;
+    }
+
+    /**
+     * Returns the checkpoints that jobs have claimed. Flink keeps such a checkpoint until none of
+     * its files is needed. A job that is cancelled before leaves it behind, and the job that claims
+     * the files next deletes them without it.
+     */
+    List<Path> claimedCheckpoints() {
+        return claimed;
     }
 
     /** Cancels the job, with or without checkpoints. */

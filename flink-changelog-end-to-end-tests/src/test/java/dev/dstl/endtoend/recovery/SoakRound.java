@@ -157,7 +157,8 @@ final class SoakRound {
         kept.add(run.savepointDirectory());
         CheckpointFiles checkpoints =
                 new CheckpointFiles(List.of(cluster.checkpoints(), run.savepointDirectory()));
-        CheckpointFiles needed = kills ? new CheckpointFiles(kept) : checkpoints;
+        CheckpointFiles needed =
+                kills ? new CheckpointFiles(kept) : checkpoints.without(run.claimedCheckpoints());
         Set<String> segments = new HashSet<>(cluster.segmentsLeftByTheJobManager());
         Set<Path> files = new HashSet<>();
         for (Map.Entry<JobID, Long> aborted : run.abortedByCancellation().entrySet()) {

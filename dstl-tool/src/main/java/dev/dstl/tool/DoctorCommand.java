@@ -46,15 +46,25 @@ final class DoctorCommand extends ReportingCommand {
         if (home == null) {
             throw new ToolException("Name the directory of a Flink, or set FLINK_HOME.");
         }
-        FlinkHome flink = FlinkHome.at(home);
+        FlinkHome flink =
+                FlinkHome.at(home, ofProcesses(ConfigConstants.ENV_FLINK_PLUGINS_DIR, "plugins"));
         return Diagnosis.of(
-                flink, flinkOptions().configuration(spec().commandLine(), configuration()));
+                flink,
+                flinkOptions()
+                        .configuration(
+                                spec().commandLine(),
+                                ofProcesses(ConfigConstants.ENV_FLINK_CONF_DIR, "conf")));
     }
 
-    /** A Flink that was named has its own configuration. */
-    private Path configuration() {
-        String ofProcesses = System.getenv(ConfigConstants.ENV_FLINK_CONF_DIR);
+    /**
+     * Returns the directory that a variable names for Flink's scripts, else the one in the
+     * installation. A Flink that is named on the command line has its own.
+     */
+    private Path ofProcesses(String variable, String name) {
+        String directory = System.getenv(variable);
         boolean named = spec().commandLine().getParseResult().hasMatchedPositional(0);
-        return named || ofProcesses == null ? home.resolve("conf") : Path.of(ofProcesses);
+        return named || directory == null || directory.isEmpty()
+                ? home.resolve(name)
+                : Path.of(directory);
     }
 }

@@ -18,6 +18,7 @@ package dev.dstl.tool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.tool.fixture.FileSystemJar;
 import dev.dstl.tool.fixture.ToolRun;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -164,7 +165,52 @@ class DoctorCommandTest extends ToolTest {
         install(lib.resolve("dstl-flink-1.20-0.1.0.jar"), "0.1.0");
         Path elsewhere = Files.createDirectories(directory.resolve("elsewhere"));
         Files.writeString(elsewhere.resolve("config.yaml"), KEYS.replace("dstl.dfs", "dtsl.dfs"));
-        Path output = directory.resolve("output");
+
+        assertThat(doctor("FLINK_CONF_DIR", elsewhere)).isEqualTo(1);
+
+        assertThat(output())
+                .content()
+                .contains("Did you mean 'state.changelog.dstl.dfs.base-path'?");
+    }
+
+    @Test
+    void withoutADirectory_thePluginsOfFlinkPluginsDirAreExamined() throws Exception {
+        install(lib.resolve("dstl-flink-1.20-0.1.0.jar"), "0.1.0");
+        configure(KEYS.replace("file:///tmp", "s3://bucket"));
+        Path elsewhere = directory.resolve("elsewhere");
+        FileSystemJar.ofS3(elsewhere.resolve("s3").resolve("s3.jar"));
+
+        assertThat(doctor("FLINK_PLUGINS_DIR", elsewhere)).isZero();
+
+        install(elsewhere.resolve("s3").resolve("dstl-flink-1.20-0.1.0.jar"), "0.1.0");
+        assertThat(doctor("FLINK_PLUGINS_DIR", elsewhere)).isEqualTo(1);
+        assertThat(output()).content().contains("is below plugins/");
+    }
+
+    @Test
+    void aFileSystemThatNothingHas_isAProblem_whichAJarInLibSolves() throws Exception {
+        install(lib.resolve("dstl-flink-1.20-0.1.0.jar"), "0.1.0");
+        configure(KEYS.replace("file:///tmp", "s3://bucket"));
+        fails("no plugin in " + directory.resolve("plugins") + " has a file system for 's3'");
+
+        FileSystemJar.ofS3(lib.resolve("s3").resolve("s3.jar"));
+        dstl("doctor", directory).isFine();
+    }
+
+    @Test
+    void hadoopInLib_isAFileSystemForTheSchemesThatAreAllowed() throws Exception {
+        install(lib.resolve("dstl-flink-1.20-0.1.0.jar"), "0.1.0");
+        jar(lib.resolve("hadoop.jar"), "", "org/apache/hadoop/fs/FileSystem.class");
+        String keys = KEYS.replace("file:///tmp", "s3a://bucket");
+        configure(keys);
+        fails("Flink uses Hadoop's file system only if 'fs.allowed-fallback-filesystems' contains");
+
+        configure(keys + "fs.allowed-fallback-filesystems: s3a\n");
+        dstl("doctor", directory).isFine();
+    }
+
+    /** Returns the exit code of a process for the Flink of FLINK_HOME. */
+    private int doctor(String variable, Path value) throws Exception {
         ProcessBuilder doctor =
                 new ProcessBuilder(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -174,14 +220,15 @@ class DoctorCommandTest extends ToolTest {
                                         System.getProperty("java.class.path")),
                                 Dstl.class.getName(),
                                 "doctor")
-                        .redirectOutput(output.toFile())
+                        .redirectOutput(output().toFile())
                         .redirectError(ProcessBuilder.Redirect.DISCARD);
         doctor.environment().put("FLINK_HOME", directory.toString());
-        doctor.environment().put("FLINK_CONF_DIR", elsewhere.toString());
+        doctor.environment().put(variable, value.toString());
+        return doctor.start().waitFor();
+    }
 
-        assertThat(doctor.start().waitFor()).isEqualTo(1);
-
-        assertThat(output).content().contains("Did you mean 'state.changelog.dstl.dfs.base-path'?");
+    private Path output() {
+        return directory.resolve("output");
     }
 
     @Test

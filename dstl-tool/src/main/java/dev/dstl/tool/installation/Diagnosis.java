@@ -254,7 +254,7 @@ public final class Diagnosis implements Report {
     }
 
     private void fileSystems() {
-        new FileSystemPlugins(flink.directory().resolve("plugins"), System.getenv())
+        new FileSystemPlugins(flink.pluginDirectory(), flink.lib(), System.getenv())
                 .missing(configuration)
                 .ifPresent(problems::add);
     }

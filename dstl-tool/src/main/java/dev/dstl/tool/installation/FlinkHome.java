@@ -41,16 +41,18 @@ public final class FlinkHome {
     private static final int LIB_DEPTH = Integer.MAX_VALUE;
 
     private final Path directory;
+    private final Path pluginDirectory;
     private final List<InstalledJar> lib;
     private final List<InstalledJar> plugins;
     private final List<InstalledJar> jobs;
     private final Optional<String> version;
 
-    private FlinkHome(Path directory) throws ToolException, IOException {
+    private FlinkHome(Path directory, Path pluginDirectory) throws ToolException, IOException {
         this.directory = directory;
+        this.pluginDirectory = pluginDirectory;
         List<Path> jars = jarsBelow(directory.resolve("lib"), LIB_DEPTH);
         this.lib = read(jars);
-        this.plugins = read(jarsBelow(directory.resolve("plugins"), 2));
+        this.plugins = read(jarsBelow(pluginDirectory, 2));
         this.jobs = read(jarsBelow(directory.resolve("usrlib"), Integer.MAX_VALUE));
         Optional<Path> distribution = jars.stream().filter(FlinkHome::isDistribution).findFirst();
         this.version = distribution.isPresent() ? versionOf(distribution.get()) : Optional.empty();
@@ -59,9 +61,10 @@ public final class FlinkHome {
     /**
      * Reads an installation.
      *
+     * @param pluginDirectory need not exist
      * @throws ToolException if it has no lib/ with flink-dist, or cannot be read
      */
-    public static FlinkHome at(Path directory) throws ToolException {
+    public static FlinkHome at(Path directory, Path pluginDirectory) throws ToolException {
         Path lib = directory.resolve("lib");
         try {
             if (!Files.isDirectory(lib)
@@ -71,7 +74,7 @@ public final class FlinkHome {
                                 "%s is not the directory of a Flink: no flink-dist-*.jar is in %s.",
                                 directory, lib));
             }
-            return new FlinkHome(directory);
+            return new FlinkHome(directory, pluginDirectory);
         } catch (IOException | UncheckedIOException e) {
             throw new ToolException(
                     String.format("%s cannot be read: %s.", directory, FileAccess.firstLine(e)), e);
@@ -121,6 +124,11 @@ public final class FlinkHome {
     /** Returns the directory as it was given. */
     public Path directory() {
         return directory;
+    }
+
+    /** Returns the directory of the plugins, which need not exist. */
+    Path pluginDirectory() {
+        return pluginDirectory;
     }
 
     /** Returns the jars of lib/ without flink-dist, in class path order. */

@@ -26,8 +26,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.jar.JarFile;
+import org.apache.flink.core.fs.FileSystemFactory;
 
-/** The relation of a jar of an installation to DSTL. Immutable. */
+/** What a jar of an installation contains that matters to DSTL. Immutable. */
 final class InstalledJar {
 
     private static final String SHIM = Installation.SHIM.replace('.', '/') + ".class";
@@ -35,6 +36,9 @@ final class InstalledJar {
     private static final String BACKEND = "dev/dstl/changelog/backend/LoggingStateBackend.class";
     private static final String SPILLABLE = "dev/dstl/spillable/SpillableStateBackend.class";
     private static final String TOOL = "dev/dstl/tool/Dstl.class";
+    private static final String FILE_SYSTEMS =
+            "META-INF/services/" + FileSystemFactory.class.getName();
+    private static final String HADOOP = "org/apache/hadoop/fs/FileSystem.class";
 
     private final Path path;
     private final boolean hasStorage;
@@ -42,6 +46,8 @@ final class InstalledJar {
     private final boolean hasSpillable;
     private final boolean hasShim;
     private final boolean isTool;
+    private final boolean hasFileSystems;
+    private final boolean hasHadoop;
     private final Optional<Release> release;
 
     private InstalledJar(Path path, JarFile jar) throws IOException {
@@ -51,6 +57,8 @@ final class InstalledJar {
         this.hasSpillable = jar.getEntry(SPILLABLE) != null;
         this.hasShim = jar.getEntry(SHIM) != null;
         this.isTool = jar.getEntry(TOOL) != null;
+        this.hasFileSystems = jar.getEntry(FILE_SYSTEMS) != null;
+        this.hasHadoop = jar.getEntry(HADOOP) != null;
         this.release =
                 jar.getEntry(Release.RESOURCE) == null
                         ? Optional.empty()
@@ -97,6 +105,16 @@ final class InstalledJar {
      */
     boolean hasForeignShim() {
         return hasShim && !hasBackend;
+    }
+
+    /** Returns whether Flink finds file systems in it. */
+    boolean hasFileSystems() {
+        return hasFileSystems;
+    }
+
+    /** Returns whether it contains Hadoop's file systems. */
+    boolean hasHadoop() {
+        return hasHadoop;
     }
 
     Optional<Release> release() {

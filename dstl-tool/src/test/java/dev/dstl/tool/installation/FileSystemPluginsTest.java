@@ -18,18 +18,14 @@ package dev.dstl.tool.installation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
+import dev.dstl.tool.fixture.FileSystemJar;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.core.fs.FileSystem;
-import org.apache.flink.core.fs.FileSystemFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,10 +34,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class FileSystemPluginsTest {
 
-    private static final String SERVICE = "META-INF/services/" + FileSystemFactory.class.getName();
     private static final String KEY = "execution.checkpointing.dir";
+    private static final Configuration S3A = configuration(KEY, "s3a://bucket/checkpoints");
+    private static final Map<String, String> HADOOP = Map.of("HADOOP_CLASSPATH", "/hadoop/*");
 
     @TempDir private Path plugins;
+    @TempDir private Path libDirectory;
 
     @ParameterizedTest
     @CsvSource({
@@ -66,79 +64,90 @@ class FileSystemPluginsTest {
 
     @Test
     void plugin_thatIsThere_isFound() throws Exception {
-        install(S3.class);
+        FileSystemJar.ofS3(plugins.resolve("s3").resolve("plugin.jar"));
 
         assertThat(missing(plugins, KEY, "s3://bucket/checkpoints")).isEmpty();
         assertThat(missing(plugins, KEY, "gs://bucket/checkpoints")).contains("'gs'");
         Configuration both = configuration(KEY, "gs://bucket/checkpoints");
         both.setString("state.changelog.dstl.dfs.base-path", "s3://bucket/log");
-        assertThat(new FileSystemPlugins(plugins, Map.of()).missing(both))
-                .hasValueSatisfying(problem -> assertThat(problem).startsWith("'" + KEY + "'"));
+        assertThat(missing(both, Map.of())).startsWith("'" + KEY + "'");
     }
 
     @Test
     void plugin_thatCannotBeLoaded_isNotReportedAsMissing() throws Exception {
-        install(Broken.class);
+        FileSystemJar.broken(plugins.resolve("s3").resolve("plugin.jar"));
 
         assertThat(missing(plugins, KEY, "s3://bucket/checkpoints")).isEmpty();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"ENABLE_BUILT_IN_PLUGINS", "HADOOP_CLASSPATH"})
-    void fileSystem_thatMayComeFromElsewhere_isNotMissed(String variable) {
-        assertThat(
-                        new FileSystemPlugins(plugins, Map.of(variable, "x"))
-                                .missing(configuration(KEY, "s3a://bucket/checkpoints")))
-                .isEmpty();
+    @Test
+    void fileSystem_thatTheImageCopiesAtItsStart_isNotMissed() {
+        assertThat(missing(S3A, Map.of("ENABLE_BUILT_IN_PLUGINS", "x"))).isEmpty();
+    }
+
+    @Test
+    void fileSystem_inLib_isFound() throws Exception {
+        Path jar = libDirectory.resolve("s3.jar");
+        FileSystemJar.ofS3(jar);
+        List<InstalledJar> lib = List.of(InstalledJar.at(jar));
+
+        assertThat(missing(configuration(KEY, "s3://bucket/checkpoints"), lib, Map.of())).isEmpty();
+        assertThat(missing(S3A, lib, Map.of())).contains("'s3a'");
+    }
+
+    @Test
+    void hadoop_isNotUsedForASchemeOfAPlugin_unlessTheConfigurationAllowsIt() throws Exception {
+        List<InstalledJar> lib = List.of(hadoop());
+
+        assertThat(missing(S3A, HADOOP))
+                .contains("no plugin in " + plugins + " has a file system for 's3a'")
+                .endsWith("only if 'fs.allowed-fallback-filesystems' contains 's3a'.");
+        assertThat(missing(S3A, lib, Map.of()))
+                .endsWith("only if 'fs.allowed-fallback-filesystems' contains 's3a'.");
+        assertThat(missing(allowed("gs;s3"), HADOOP)).contains("'s3a'");
+        assertThat(missing(allowed("gs; s3a"), HADOOP)).isEmpty();
+        assertThat(missing(allowed("s3a"), lib, Map.of())).isEmpty();
+    }
+
+    @Test
+    void hadoop_thatIsAllowedButNotThere_isNoFileSystem() {
+        assertThat(missing(allowed("s3a"), Map.of("HADOOP_CLASSPATH", "")))
+                .contains("no plugin in " + plugins + " has a file system for 's3a'")
+                .endsWith("but Hadoop is neither in lib/ nor in HADOOP_CLASSPATH.");
+    }
+
+    private static Configuration allowed(String schemes) {
+        Configuration configuration = new Configuration(S3A);
+        configuration.setString("fs.allowed-fallback-filesystems", schemes);
+        return configuration;
+    }
+
+    private InstalledJar hadoop() throws Exception {
+        Path jar = libDirectory.resolve("hadoop-common.jar");
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
+            out.putNextEntry(new JarEntry("org/apache/hadoop/fs/FileSystem.class"));
+        }
+        return InstalledJar.at(jar);
     }
 
     private static String missing(Path plugins, String key, String directory) {
-        return new FileSystemPlugins(plugins, Map.of())
+        return new FileSystemPlugins(plugins, List.of(), Map.of())
                 .missing(configuration(key, directory))
                 .orElse("");
+    }
+
+    private String missing(Configuration configuration, Map<String, String> environment) {
+        return missing(configuration, List.of(), environment);
+    }
+
+    private String missing(
+            Configuration configuration, List<InstalledJar> lib, Map<String, String> environment) {
+        return new FileSystemPlugins(plugins, lib, environment).missing(configuration).orElse("");
     }
 
     private static Configuration configuration(String key, String directory) {
         Configuration configuration = new Configuration();
         configuration.setString(key, directory);
         return configuration;
-    }
-
-    private void install(Class<? extends FileSystemFactory> factory) throws IOException {
-        Path jar = Files.createDirectories(plugins.resolve("s3")).resolve("plugin.jar");
-        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
-            out.putNextEntry(new JarEntry(SERVICE));
-            out.write(factory.getName().getBytes(StandardCharsets.UTF_8));
-            for (Class<?> type = factory; type != Object.class; type = type.getSuperclass()) {
-                String file = type.getName().replace('.', '/') + ".class";
-                out.putNextEntry(new JarEntry(file));
-                try (InputStream content = type.getClassLoader().getResourceAsStream(file)) {
-                    content.transferTo(out);
-                }
-            }
-        }
-    }
-
-    /** A file system of a plugin. */
-    public static class S3 implements FileSystemFactory {
-
-        @Override
-        public String getScheme() {
-            return "s3";
-        }
-
-        @Override
-        public FileSystem create(URI uri) {
-            throw new UnsupportedOperationException();
-        }
-    }
-
-    /** One that needs what is missing. */
-    public static final class Broken extends S3 {
-
-        /** Fails as it would if a class were missing. */
-        public Broken() {
-            throw new NoClassDefFoundError("org/apache/hadoop/fs/FileSystem");
-        }
     }
 }

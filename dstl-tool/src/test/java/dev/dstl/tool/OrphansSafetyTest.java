@@ -39,6 +39,8 @@ import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A segment that is needed although its writer ended long ago, as of a restored job, while
@@ -207,6 +209,37 @@ class OrphansSafetyTest extends ToolTest {
 
         assertThat(foreign).exists();
         assertThat(needed).exists();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "dstl", "dstl/writer", "dstl/writer/"})
+    void theBasePathAndWhatIsAboveIt_stay_wherePathsOfAJobAreNamed(String below) throws Exception {
+        WrittenCheckpoint.of(job, 7, log);
+        Path elsewhere = directory.resolve("elsewhere");
+        Path orphan;
+        try (WrittenLog another = new WrittenLog(elsewhere)) {
+            orphan = age(fileOf(another.writeSome()));
+        }
+        Path writer = orphan.getParent();
+        String named =
+                elsewhere.resolve(jobOf(orphan))
+                        + "/"
+                        + below.replace("writer", writer.getFileName().toString());
+
+        ToolRun run =
+                dstl(
+                                "orphans",
+                                named,
+                                "--checkpoints",
+                                checkpoints(),
+                                "--delete",
+                                "--jobs-ended",
+                                jobOf(orphan))
+                        .isFine();
+
+        assertThat(run.out()).contains("deleted      1 ");
+        assertThat(orphan).doesNotExist();
+        assertThat(Path.of(named)).isEmptyDirectory();
     }
 
     @Test

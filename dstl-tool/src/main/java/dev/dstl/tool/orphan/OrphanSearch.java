@@ -261,7 +261,8 @@ public final class OrphanSearch {
         try {
             for (Path directory : empty) {
                 if (!interrupted.getAsBoolean()
-                        && EmptyDirectories.deleteOfWriter(basePath.fileSystem(), directory)) {
+                        && EmptyDirectories.deleteOfWriter(
+                                basePath.fileSystem(), directory, basePath.path())) {
                     deleted++;
                 }
             }

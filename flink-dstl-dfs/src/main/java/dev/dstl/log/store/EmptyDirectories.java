@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
@@ -86,10 +87,17 @@ public final class EmptyDirectories {
      * Deletes the directory of a writer if it is empty, and then empty parent directories that
      * belong to the job's changelog. Blocks.
      *
+     * @param basePath stays, with what is above it; may be the directory of a job or of a writer
      * @return whether the writer's directory is deleted
      */
-    public static boolean deleteOfWriter(FileSystem fileSystem, Path directory) {
-        return deleteOfWriter(fileSystem, directory, EmptyDirectories::unlimited);
+    public static boolean deleteOfWriter(FileSystem fileSystem, Path directory, Path basePath) {
+        String above = basePath.getPath();
+        String prefix = above.endsWith(Path.SEPARATOR) ? above : above + Path.SEPARATOR;
+        return deleteOfWriter(
+                fileSystem,
+                directory,
+                EmptyDirectories::unlimited,
+                empty -> empty.getPath().startsWith(prefix));
     }
 
     private static <T> T unlimited(Path path, SupplierWithException<T, IOException> request)
@@ -105,9 +113,14 @@ public final class EmptyDirectories {
      * @return whether the writer's directory is deleted
      */
     public static boolean deleteOfWriter(FileSystem fileSystem, Path directory, TimeLimit limit) {
+        return deleteOfWriter(fileSystem, directory, limit, empty -> true);
+    }
+
+    private static boolean deleteOfWriter(
+            FileSystem fileSystem, Path directory, TimeLimit limit, Predicate<Path> deletable) {
         Path empty = directory;
         for (int depth = 0; depth < SegmentName.DIRECTORIES; depth++) {
-            if (!delete(fileSystem, empty, limit)) {
+            if (!deletable.test(empty) || !delete(fileSystem, empty, limit)) {
                 return depth > 0;
             }
             empty = empty.getParent();

@@ -89,7 +89,9 @@ class EmptyDirectoriesTest {
 
         assertThat(
                         EmptyDirectories.deleteOfWriter(
-                                LocalFileSystem.getSharedInstance(), directory(1)))
+                                LocalFileSystem.getSharedInstance(),
+                                directory(1),
+                                new Path(base.toUri())))
                 .isTrue();
 
         assertThat(writer.getParent()).doesNotExist();
@@ -111,7 +113,9 @@ class EmptyDirectoriesTest {
         assertThat(linked).isSymbolicLink();
         assertThat(
                         EmptyDirectories.deleteOfWriter(
-                                LocalFileSystem.getSharedInstance(), directory(2)))
+                                LocalFileSystem.getSharedInstance(),
+                                directory(2),
+                                new Path(base.toUri())))
                 .isFalse();
         assertThat(linked).isSymbolicLink();
     }

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 /** Snippets for users can be parsed, and all their keys and values exist. */
 class SnippetsTest {
 
-    private static final Pattern LINK = Pattern.compile("]\\((?!https?:)([^)#]+)(#[^)]*)?\\)");
+    private static final Pattern LINK = Pattern.compile("]\\((?!https?:)([^)#]*)(?:#([^)]*))?\\)");
 
     private static final Pattern QUOTED_KEY =
             Pattern.compile("['\"]((?:state|execution|table)\\.[a-z][-a-z.]+)['\"]");
@@ -120,19 +120,44 @@ class SnippetsTest {
     @Test
     void everyLinkLeadsToAFile() {
         for (Path page : Documentation.pages()) {
-            List<String> targets =
-                    LINK.matcher(Documentation.text(page))
-                            .results()
-                            .map(this::target)
-                            .collect(toList());
-            assertThat(targets)
-                    .as("%s", page)
-                    .allMatch(target -> Files.exists(page.resolveSibling(target)));
+            List<Path> targets = links(page).map(link -> target(page, link)).collect(toList());
+            assertThat(targets).as("%s", page).allMatch(Files::exists);
         }
     }
 
-    private String target(MatchResult link) {
-        return link.group(1);
+    /** On GitHub and on the site of the documentation, which name headings by different rules. */
+    @Test
+    void everyAnchorOfALinkIsThatOfAHeading() {
+        int anchors = 0;
+        for (Path page : Documentation.pages()) {
+            for (MatchResult link : links(page).collect(toList())) {
+                if (link.group(2) != null) {
+                    assertThat(Headings.anchors(Documentation.text(target(page, link))))
+                            .as("%s: %s", page, link.group())
+                            .contains(link.group(2));
+                    anchors++;
+                }
+            }
+        }
+        assertThat(anchors).isGreaterThan(100);
+    }
+
+    @Test
+    void anchorsAreThoseThatGitHubAndTheSiteHaveInCommon() {
+        String page =
+                "# A *page*: `some-key`, and [links](other.md)\n```bash\n# A comment\n```\n"
+                        + "## Twice\n## Twice\n## Before - after\n## Größe\n### Snake_case, 1.20 #\n";
+
+        assertThat(Headings.anchors(page))
+                .containsExactlyInAnyOrder("a-page-some-key-and-links", "twice", "snake_case-120");
+    }
+
+    private static Stream<MatchResult> links(Path page) {
+        return LINK.matcher(Documentation.text(page)).results();
+    }
+
+    private static Path target(Path page, MatchResult link) {
+        return link.group(1).isEmpty() ? page : page.resolveSibling(link.group(1));
     }
 
     private static Map<String, Object> resource(Map<String, Object> resource) {

@@ -120,6 +120,21 @@ class AlertRulesTest {
         }
     }
 
+    /** Other jobs may take no periodic checkpoints; Flink counts 0 for them. */
+    @Test
+    void thatNoCheckpointCompletes_isAboutJobsWithAChangelog() {
+        assertThat(rules())
+                .filteredOn(rule -> "FlinkNoCheckpointCompletes".equals(rule.get("alert")))
+                .singleElement()
+                .satisfies(
+                        rule ->
+                                assertThat((String) rule.get("expr"))
+                                        .contains(
+                                                " and on (namespace, job_id) last_over_time("
+                                                        + "flink_taskmanager_job_ChangelogStorage_"
+                                                        + "storeHealth["));
+    }
+
     @Test
     void everyRuleHasAName_andASummary() {
         assertThat(rules()).extracting(rule -> rule.get("alert")).doesNotHaveDuplicates();

@@ -36,6 +36,8 @@ class DashboardTest {
 
     private static final Path DASHBOARD = Documentation.ROOT.resolve("docs/grafana/dstl.json");
     private static final Pattern METRIC = Pattern.compile("\\bflink_\\w+");
+    private static final Pattern AGGREGATION =
+            Pattern.compile("\\b(?:sum|max|min|avg|count)\\b(?: by \\(([^)]*)\\))?");
 
     /** Metrics of Flink 1.20, registered by its CheckpointStatsTracker and its tasks. */
     static final Set<String> FLINKS =
@@ -87,7 +89,41 @@ class DashboardTest {
                 .allSatisfy(
                         query ->
                                 assertThat(query)
-                                        .contains("{namespace=~\"$namespace\",job_name=~\"$job\""));
+                                        .contains(
+                                                "{namespace=~\"$namespace\",job_name=~\"$job\","
+                                                        + "job_id=~\"$job_id\""));
+    }
+
+    /** In a session cluster several jobs may have the same name. */
+    @Test
+    void jobsOfOneNameAreNotAddedUp() throws Exception {
+        for (JsonNode query : dashboard().findValues("expr")) {
+            Matcher sum = AGGREGATION.matcher(query.asText());
+            while (sum.find()) {
+                assertThat(sum.group(1))
+                        .as(query.asText())
+                        .isNotNull()
+                        .matches("namespace, (job_id|tm_id)\\b.*|version");
+            }
+        }
+    }
+
+    @Test
+    void jobsWithAChangelogAndJobsOnTheSpillableHeapCanBeChosen() throws Exception {
+        List<String> variables =
+                dashboard().get("templating").findValues("definition").stream()
+                        .map(JsonNode::asText)
+                        .collect(toList());
+
+        assertThat(variables)
+                .hasSize(3)
+                .allSatisfy(
+                        query ->
+                                assertThat(query)
+                                        .contains(
+                                                "flink_taskmanager_job_ChangelogStorage_storeHealth",
+                                                "flink_taskmanager_job_task_operator_spillable_"
+                                                        + "heapEntries"));
     }
 
     @Test

@@ -28,10 +28,20 @@ final class RecordScratch {
 
     private DataOutputSerializer buffer = new DataOutputSerializer(INITIAL_BYTES);
 
-    /** Returns the buffer after emptying it. */
-    DataOutputSerializer empty() {
-        trim();
-        buffer.clear();
+    private boolean unfinished;
+
+    /**
+     * Returns the empty buffer for the next record. It is a new one if the last record was not
+     * {@linkplain #end ended}, because something was thrown while it was built: Flink's serializer
+     * for Kryo then keeps part of the value and refuses to write to the same buffer again.
+     */
+    DataOutputSerializer begin() {
+        if (unfinished) {
+            buffer = new DataOutputSerializer(INITIAL_BYTES);
+        } else {
+            buffer.clear();
+        }
+        unfinished = true;
         return buffer;
     }
 
@@ -40,8 +50,9 @@ final class RecordScratch {
         return buffer;
     }
 
-    /** Releases memory that only a huge value needs. The record is lost then. */
-    void trim() {
+    /** Ends the record, which is lost then, and releases memory that only a huge value needs. */
+    void end() {
+        unfinished = false;
         if (buffer.getSharedBuffer().length > MAX_RETAINED_BYTES) {
             buffer = new DataOutputSerializer(INITIAL_BYTES);
         }

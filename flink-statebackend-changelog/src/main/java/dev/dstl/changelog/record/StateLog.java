@@ -73,9 +73,17 @@ public final class StateLog {
         return log.snapshots();
     }
 
-    /** Starts a record; an unfinished one is dropped. */
+    /**
+     * Starts a record. One that was started, but neither appended nor {@linkplain #dropRecord
+     * dropped}, counts as failed.
+     */
     public DataOutputSerializer beginRecord() {
-        return scratch.empty();
+        return scratch.begin();
+    }
+
+    /** Drops a record that was built, but is not needed. */
+    public void dropRecord() {
+        scratch.end();
     }
 
     /**
@@ -110,7 +118,7 @@ public final class StateLog {
                 registeredInRange = log.range();
             }
             log.append(kind, keyGroup, stateId, scratch.record(), keyPrefixLength, keyLength);
-            scratch.trim();
+            scratch.end();
         } catch (Throwable e) {
             markIncomplete(e);
             throw e;

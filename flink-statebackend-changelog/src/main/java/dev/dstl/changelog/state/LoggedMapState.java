@@ -225,10 +225,11 @@ final class LoggedMapState<K, N, UK, UV>
     }
 
     /**
-     * Logs what the delegate contains for a map key. If that fails, the changelog is marked
-     * incomplete.
+     * Logs what the delegate contains for a map key instead of the record that was built. If that
+     * fails, the changelog is marked incomplete.
      */
     void logStored(@Nullable K key, int keyGroup, @Nullable N namespace, UK mapKey) {
+        log().dropRecord();
         try {
             RecordKind kind =
                     at(

@@ -142,6 +142,28 @@ class ChangelogAppenderTest {
         assertThat(payload(writer.record(1))).isEmpty();
     }
 
+    /** Serializers may keep what they could not write to a buffer. */
+    @Test
+    void afterARecordThatFailed_theBufferIsAnotherOne() throws IOException {
+        StateLog state = log.register(registration("state"));
+        put(state, 1);
+        DataOutputSerializer failed = state.beginRecord();
+
+        assertThat(state.beginRecord()).isNotSameAs(failed);
+    }
+
+    @Test
+    void afterARecordThatWasAppendedOrDropped_theBufferIsUsedAgain() throws IOException {
+        StateLog state = log.register(registration("state"));
+        DataOutputSerializer buffer = state.beginRecord();
+        state.endKeyPrefix();
+        state.append(RecordKind.PUT, 0);
+        assertThat(state.beginRecord()).isSameAs(buffer);
+        state.dropRecord();
+
+        assertThat(state.beginRecord()).isSameAs(buffer);
+    }
+
     @Test
     void afterAHugeRecord_theMemoryIsGivenBack() throws IOException {
         RecordScratch scratch = new RecordScratch();

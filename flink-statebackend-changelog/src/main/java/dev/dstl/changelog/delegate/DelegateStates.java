@@ -33,6 +33,14 @@ public final class DelegateStates {
     private DelegateStates() {}
 
     /**
+     * Returns whether {@code delegate} may keep objects and return them, so that a change of such
+     * an object changes the state. RocksDB keeps bytes.
+     */
+    public static boolean mayKeepObjects(AbstractKeyedStateBackend<?> delegate) {
+        return !RocksDbInternals.isRocksDb(delegate);
+    }
+
+    /**
      * Registers a state with {@code delegate}.
      *
      * @return the state to use from now on, also if it was registered before

@@ -76,8 +76,7 @@ final class LoggedAggregatingState<K, N, IN, ACC, OUT>
         }
         ACC current = delegate().getInternal();
         try {
-            updateInternal(
-                    function.add(value, current == null ? function.createAccumulator() : current));
+            replace(function.add(value, current == null ? function.createAccumulator() : current));
         } catch (Throwable t) {
             if (current != null && !accumulatorSerializer.isImmutableType()) {
                 // the function may have changed what the delegate holds

@@ -67,6 +67,21 @@ final class LoggedListState<K, N, V>
         StateRecordFormat.writeElements(checkElements(value), elementSerializer, record);
     }
 
+    /** Of immutable elements, the job can only have changed the list that the delegate keeps. */
+    @Override
+    void notWritten(List<V> values, Throwable cause) {
+        notWritten(mayBeKept(values) ? getValueSerializer() : elementSerializer, cause);
+    }
+
+    private boolean mayBeKept(List<V> values) {
+        try {
+            Object kept = delegate().getInternal();
+            return kept == values;
+        } catch (Throwable unknown) {
+            return true;
+        }
+    }
+
     @Override
     public void add(V value) throws Exception {
         checkElement(value);

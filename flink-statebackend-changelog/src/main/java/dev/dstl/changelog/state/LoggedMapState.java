@@ -264,10 +264,7 @@ final class LoggedMapState<K, N, UK, UV>
         try {
             StateRecordFormat.writeMapValue(value, mapValueSerializer, record);
         } catch (Throwable t) {
-            if (holds(() -> at(key, namespace, () -> delegate().get(mapKey)), value)) {
-                // changed in place, so the delegate has it already
-                log().markIncomplete(t);
-            }
+            notWritten(mapValueSerializer, t);
             throw t;
         }
     }

@@ -58,16 +58,18 @@ abstract class LoggedMergingState<
         return delegate().getInternal();
     }
 
+    /** Reports that a value could not be written; the job may have changed parts of it. */
+    void notWritten(SV value, Throwable cause) {
+        notWritten(getValueSerializer(), cause);
+    }
+
     /** Writes a record of a value that the delegate is given next. */
     final void beginPut(SV value) throws Exception {
         DataOutputView record = beginRecord();
         try {
             writePayload(value, record);
         } catch (Throwable t) {
-            if (holds(() -> delegate().getInternal(), value)) {
-                // changed in place, so the delegate has it already
-                log().markIncomplete(t);
-            }
+            notWritten(value, t);
             throw t;
         }
     }
@@ -75,6 +77,19 @@ abstract class LoggedMergingState<
     @Override
     public final void updateInternal(SV value) throws Exception {
         beginPut(value);
+        setInDelegate(value);
+    }
+
+    /**
+     * Replaces the value by what a function of the job has made of it. If that fails, the caller
+     * logs what the delegate contains.
+     */
+    final void replace(SV value) throws Exception {
+        writePayload(value, beginRecord());
+        setInDelegate(value);
+    }
+
+    private void setInDelegate(SV value) throws Exception {
         try {
             delegate().updateInternal(value);
             append(RecordKind.PUT);

@@ -73,7 +73,7 @@ final class LoggedReducingState<K, N, V>
         }
         V current = delegate().getInternal();
         try {
-            updateInternal(current == null ? value : function.reduce(current, value));
+            replace(current == null ? value : function.reduce(current, value));
         } catch (Throwable t) {
             if (current != null && !valueSerializer.isImmutableType()) {
                 // the function may have changed what the delegate holds

@@ -16,25 +16,25 @@
 
 package dev.dstl.changelog.state;
 
+import dev.dstl.changelog.delegate.DelegateStates;
 import dev.dstl.changelog.record.StateLog;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.concurrent.Callable;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.internal.InternalKvState;
-import org.apache.flink.runtime.state.ttl.TtlValue;
 
 /**
  * A keyed state that is also logged. If the new value is known before the delegate changes, its
  * record is built first, so that a serializer that throws leaves delegate and changelog unchanged.
  * The job may catch the exception of an access, so an access that may have changed the delegate
- * only in part either logs the resulting value or marks the changelog incomplete. Used by the task
- * thread, except for {@link #getSerializedValue}.
+ * only in part, or whose value the job may have changed inside the delegate, either logs the
+ * resulting value or marks the changelog incomplete. Used by the task thread, except for {@link
+ * #getSerializedValue}.
  *
  * @param <K> type of the key
  * @param <N> type of the namespace
@@ -46,6 +46,7 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
 
     private final AbstractKeyedStateBackend<K> backend;
     private final StateLog log;
+    private final boolean delegateMayKeepObjects;
     private S delegate;
     private TypeSerializer<K> keySerializer;
     private TypeSerializer<N> namespaceSerializer;
@@ -54,6 +55,7 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
     LoggedState(AbstractKeyedStateBackend<K> backend, StateLog log, S delegate) {
         this.backend = backend;
         this.log = log;
+        this.delegateMayKeepObjects = DelegateStates.mayKeepObjects(backend);
         setDelegate(delegate);
     }
 
@@ -148,29 +150,13 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
     }
 
     /**
-     * Returns whether the delegate holds this object itself, or cannot say.
-     *
-     * @param stored asks the delegate
+     * Reports that a value could not be written. The job may have changed parts of it that belong
+     * to the value that the delegate keeps: the next checkpoint is a full one then.
      */
-    static boolean holds(Callable<?> stored, @Nullable Object value) {
-        try {
-            return isSameObject(stored.call(), value);
-        } catch (Throwable unknown) {
-            return true;
+    final void notWritten(TypeSerializer<?> serializer, Throwable cause) {
+        if (delegateMayKeepObjects && !serializer.isImmutableType()) {
+            log.markIncomplete(cause);
         }
-    }
-
-    /**
-     * Returns whether the delegate holds this object itself, so that a change of the object has
-     * changed the state. With a time to live, Flink wraps the job's object anew each time.
-     */
-    private static boolean isSameObject(@Nullable Object held, @Nullable Object value) {
-        return value != null && unwrapped(held) == unwrapped(value);
-    }
-
-    @Nullable
-    private static Object unwrapped(@Nullable Object value) {
-        return value instanceof TtlValue ? ((TtlValue<?>) value).getUserValue() : value;
     }
 
     @Override

@@ -68,10 +68,7 @@ final class LoggedValueState<K, N, V> extends LoggedState<K, N, V, InternalValue
         try {
             valueSerializer.serialize(value, record);
         } catch (Throwable t) {
-            if (holds(() -> delegate().value(), value)) {
-                // changed in place, so the delegate has it already
-                log().markIncomplete(t);
-            }
+            notWritten(valueSerializer, t);
             throw t;
         }
         try {

@@ -80,10 +80,10 @@ public final class ChangelogBackendOptions {
                     .defaultValue(Duration.ofMillis(500))
                     .withDescription(
                             "A subtask materializes early when recovery would replay its"
-                                    + " changelog for longer than this and than a quarter of the"
-                                    + " time to load its base, at the rates of the last restores on"
-                                    + " its TaskManager (at first 16 and 64 MiB per second)."
-                                    + " 0 disables it. A job may override the cluster.");
+                                    + " changelog of at least 4 MiB for longer than this and than a"
+                                    + " quarter of the time to load its base, at the rates of the"
+                                    + " last restores on its TaskManager (at first 16 and 64"
+                                    + " MiB/s). 0 disables it. A job may override the cluster.");
 
     /** Number of runs above which a subtask materializes early. */
     public static final ConfigOption<Integer> MATERIALIZE_MAX_RUNS =

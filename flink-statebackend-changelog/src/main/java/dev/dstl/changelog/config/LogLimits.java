@@ -83,7 +83,8 @@ public final class LogLimits {
      * @param parts number of runs that a checkpoint names
      * @param baseBytes size of the base
      * @param checkpointBytes size that a checkpoint adds to the changelog
-     * @param replay seconds that a restore takes to replay the changelog
+     * @param replay seconds that a restore takes to replay the changelog; 0 if it is too small for
+     *     an estimate
      * @param base seconds that a restore takes to load the base
      */
     public boolean exceeded(

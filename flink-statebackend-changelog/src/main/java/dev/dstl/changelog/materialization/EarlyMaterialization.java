@@ -146,8 +146,16 @@ public final class EarlyMaterialization {
                 parts,
                 baseBytes,
                 sizes.largest(),
-                changelogRate.seconds(logBytes),
+                replaySeconds(logBytes),
                 baseRate.seconds(baseBytes));
+    }
+
+    /**
+     * Returns 0 for a changelog too small for a restore to measure the rate: if the rate was wrong,
+     * shorter and shorter changelogs would keep it so.
+     */
+    private double replaySeconds(long logBytes) {
+        return changelogRate.measures(logBytes) ? changelogRate.seconds(logBytes) : 0;
     }
 
     private long logBytes(Iterable<ChangelogStateHandle> logs) {

@@ -76,7 +76,7 @@ public final class RestoreMetrics {
     /**
      * Returns the metrics of a restore that begins, registered in the operator's {@code group}.
      *
-     * @param replayRate latest measured rate
+     * @param replayRate of recent restores
      */
     public static RestoreMetrics of(MetricGroup group, Gauge<Long> replayRate) {
         RestoreMetrics metrics =

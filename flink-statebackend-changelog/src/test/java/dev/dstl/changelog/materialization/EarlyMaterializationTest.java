@@ -50,7 +50,7 @@ class EarlyMaterializationTest {
     private int asked;
     private boolean basesOmitTimers;
     private MaterializationThrottle throttle;
-    private final RestoreRate changelogRate = new RestoreRate(16 << 20, 0);
+    private RestoreRate changelogRate = new RestoreRate(16 << 20, 0);
 
     @Test
     void logLargerThanHalfItsBase_isMaterialized_onceItIsWorthwhile() {
@@ -155,13 +155,28 @@ class EarlyMaterializationTest {
     void logThatReplaysFasterThanAssumed_mayBeLonger() {
         cluster.setString("state.changelog.dstl.materialize.replay-time", "2 s");
         cluster.setString("state.changelog.dstl.materialize.log-to-base-ratio", "0");
-        changelogRate.measured(64 << 20, TimeUnit.SECONDS.toNanos(1));
+        changelogRate.measured(112 << 20, TimeUnit.SECONDS.toNanos(1));
         EarlyMaterialization early = early();
 
         early.checkpointAssembled(checkpoint(1, 1 << 20, 2 * (64 << 20), 1));
         assertThat(asked).isZero();
         early.checkpointAssembled(checkpoint(1, 1 << 20, 2 * (64 << 20) + 1, 1));
         assertThat(asked).isEqualTo(1);
+    }
+
+    @Test
+    void changelogTooSmallToShowHowFastItReplays_isNotMaterialized_howeverSlowRestoresWere() {
+        changelogRate = new RestoreRate(16 << 20, 4 << 20);
+        // As if the reads of the restores had hung.
+        changelogRate.measured(5 << 20, TimeUnit.SECONDS.toNanos(75));
+        EarlyMaterialization early = early();
+
+        early.checkpointAssembled(checkpoint(1, 1 << 20, 1 << 20, 1));
+        changelogRate.measured(5 << 20, TimeUnit.SECONDS.toNanos(75));
+        early.checkpointAssembled(checkpoint(1, 1 << 20, (4 << 20) - 1, 1));
+        assertThat(asked).isZero();
+        early.checkpointAssembled(checkpoint(1, 1 << 20, 4 << 20, 1));
+        assertThat(asked).as("the next restore would measure it").isEqualTo(1);
     }
 
     @Test

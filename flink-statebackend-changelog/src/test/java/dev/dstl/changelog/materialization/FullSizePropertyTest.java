@@ -22,6 +22,8 @@ import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The size of a checkpoint, in jobs of which only sizes and speeds exist: base + changelog <= base
@@ -81,6 +83,30 @@ class FullSizePropertyTest {
         assertThat(subtask.materializations())
                 .as("one for four checkpoints at most, %s", subtask)
                 .isLessThanOrEqualTo(CHECKPOINTS / 4);
+    }
+
+    @Property(tries = 1000)
+    void slowRestores_leadToNoMoreBasesThanTheSizeOfAChangelogThatIsMeasured(@ForAll long seed) {
+        SimulatedSubtask subtask = SimulatedSubtask.afterSlowRestores(new Random(seed));
+        for (int i = 0; i < CHECKPOINTS; i++) {
+            subtask.checkpoint();
+        }
+
+        assertThat((long) subtask.materializations())
+                .as("%s", subtask)
+                .isLessThanOrEqualTo(subtask.loggedBytes() / SimulatedSubtask.LEAST_MEASURED_BYTES);
+    }
+
+    /** 72 MB in an hour. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 20})
+    void slowRestores_doNotLetASubtaskMaterializeAllTheTime(int slowRestores) {
+        SimulatedSubtask subtask = SimulatedSubtask.steady(slowRestores, 1 << 20, 20_000, 0.5, 50);
+        for (int second = 0; second < 3_600; second++) {
+            subtask.checkpoint();
+        }
+
+        assertThat(subtask.materializations()).isLessThanOrEqualTo(17);
     }
 
     /** A base of some KB with MB of changes per checkpoint. */

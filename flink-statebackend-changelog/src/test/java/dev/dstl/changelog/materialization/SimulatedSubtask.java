@@ -47,6 +47,10 @@ final class SimulatedSubtask {
 
     private static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(0, 7);
     private static final long MIN_LOG_BYTES = 8 << 20;
+
+    /** The smallest changelog whose replay is measured. */
+    static final long LEAST_MEASURED_BYTES = 4 << 20;
+
     private static final double DEFAULT_TIME_FRACTION =
             ChangelogBackendOptions.MATERIALIZE_MAX_TIME_FRACTION.defaultValue();
 
@@ -95,6 +99,7 @@ final class SimulatedSubtask {
     private SimulatedSubtask(
             Random random,
             double maxTimeFraction,
+            int slowRestores,
             long stateBytes,
             double meanBytes,
             double noise,
@@ -115,8 +120,10 @@ final class SimulatedSubtask {
         this.bytesPerMilli = bytesPerMilli;
         this.description =
                 String.format(
-                        "state %d, %.0f bytes +- %.2f per checkpoint, survivors %.2f, new %.2f,"
-                                + " every %d ms, store %d ms and %.0f bytes/ms, time %.1f",
+                        "%d slow restores, state %d, %.0f bytes +- %.2f per checkpoint, survivors"
+                                + " %.2f, new %.2f, every %d ms, store %d ms and %.0f bytes/ms,"
+                                + " time %.1f",
+                        slowRestores,
                         stateBytes,
                         meanBytes,
                         noise,
@@ -135,20 +142,26 @@ final class SimulatedSubtask {
                         () -> survivors * (0.8 + 0.4 * random.nextDouble()),
                         logUniform(random, 1e4, 1e6));
         changelog.truncate(changelog.addBoundary(), baseBytes);
-        Configuration onlySize = new Configuration();
-        onlySize.setString("state.changelog.dstl.materialize.replay-time", "0 s");
-        onlySize.setString("state.changelog.dstl.materialize.max-runs", "0");
-        onlySize.setString(
+        Configuration ofSize = new Configuration();
+        if (slowRestores == 0) {
+            ofSize.setString("state.changelog.dstl.materialize.replay-time", "0 s");
+        }
+        ofSize.setString("state.changelog.dstl.materialize.max-runs", "0");
+        ofSize.setString(
                 "state.changelog.dstl.materialize.max-time-fraction",
                 Double.toString(maxTimeFraction));
-        LogLimits limits = LogLimits.of(new TaskConfiguration(onlySize, onlySize));
+        LogLimits limits = LogLimits.of(new TaskConfiguration(ofSize, ofSize));
+        RestoreRate changelogRate = new RestoreRate(16 << 20, LEAST_MEASURED_BYTES);
+        for (int restore = 0; restore < slowRestores; restore++) {
+            changelogRate.measured(5 << 20, TimeUnit.SECONDS.toNanos(75));
+        }
         this.throttle = new MaterializationThrottle(limits.maxTimeFraction(), timers::nanoTime);
         this.early =
                 new EarlyMaterialization(
                         limits,
                         0,
                         false,
-                        RestoreRate.ofChangelogs(),
+                        changelogRate,
                         RestoreRate.ofBases(),
                         this::materialize,
                         throttle,
@@ -163,19 +176,37 @@ final class SimulatedSubtask {
     /** Returns a random job on a random store, with a share of the time for materializations. */
     static SimulatedSubtask random(Random random, double maxTimeFraction) {
         return random(
-                random, maxTimeFraction, 1 + random.nextInt(500), logUniform(random, 1e3, 1e6));
+                random, maxTimeFraction, 0, 1 + random.nextInt(500), logUniform(random, 1e3, 1e6));
+    }
+
+    /**
+     * Returns a random job in a process in which reads have hung during some restores, one for each
+     * task that was restored.
+     */
+    static SimulatedSubtask afterSlowRestores(Random random) {
+        return random(
+                random,
+                DEFAULT_TIME_FRACTION,
+                1 + random.nextInt(20),
+                1 + random.nextInt(500),
+                logUniform(random, 1e3, 1e6));
     }
 
     /** Returns a random job whose materialization and pause fit between two checkpoints. */
     static SimulatedSubtask withFastStore(Random random) {
-        return random(random, DEFAULT_TIME_FRACTION, 1, 1e15);
+        return random(random, DEFAULT_TIME_FRACTION, 0, 1, 1e15);
     }
 
     private static SimulatedSubtask random(
-            Random random, double maxTimeFraction, long latencyMillis, double bytesPerMilli) {
+            Random random,
+            double maxTimeFraction,
+            int slowRestores,
+            long latencyMillis,
+            double bytesPerMilli) {
         return new SimulatedSubtask(
                 random,
                 maxTimeFraction,
+                slowRestores,
                 random.nextInt(4) == 0 ? 0 : (long) logUniform(random, 1e3, 1e9),
                 logUniform(random, 1e3, 1e8),
                 0.3 * random.nextDouble(),
@@ -189,9 +220,20 @@ final class SimulatedSubtask {
     /** Returns a job with identical checkpoints, one every second. */
     static SimulatedSubtask steady(
             long stateBytes, long checkpointBytes, double survivors, long materializationMillis) {
+        return steady(0, stateBytes, checkpointBytes, survivors, materializationMillis);
+    }
+
+    /** Returns such a job in a process in which reads have hung during some restores. */
+    static SimulatedSubtask steady(
+            int slowRestores,
+            long stateBytes,
+            long checkpointBytes,
+            double survivors,
+            long materializationMillis) {
         return new SimulatedSubtask(
                 new Random(0),
                 DEFAULT_TIME_FRACTION,
+                slowRestores,
                 stateBytes,
                 (double) checkpointBytes,
                 0,

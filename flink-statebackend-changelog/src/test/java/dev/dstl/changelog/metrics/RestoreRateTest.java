@@ -31,10 +31,47 @@ class RestoreRateTest {
         assertThat(rate.seconds(8 << 20)).isEqualTo(0.5);
 
         rate.measured(16 << 20, TimeUnit.MILLISECONDS.toNanos(100));
-        assertThat(rate.bytesPerSecond()).isEqualTo(160 << 20);
+        assertThat(rate.bytesPerSecond()).as("assumed and measured").isEqualTo(88 << 20);
 
         rate.measured(20 << 20, TimeUnit.SECONDS.toNanos(1));
-        assertThat(rate.bytesPerSecond()).isEqualTo(90 << 20);
+        assertThat(rate.bytesPerSecond()).isEqualTo(54 << 20);
+    }
+
+    @Test
+    void singleSlowRestore_weighsNoMoreThanTheAssumedRate_andIsSoonForgotten() {
+        rate.measured(5 << 20, TimeUnit.SECONDS.toNanos(75));
+        assertThat(rate.bytesPerSecond()).isGreaterThan(8 << 20);
+
+        for (int restore = 0; restore < 3; restore++) {
+            rate.measured(5 << 20, TimeUnit.MILLISECONDS.toNanos(50));
+        }
+        assertThat(rate.bytesPerSecond()).as("of 100 MiB/s").isGreaterThan(85 << 20);
+    }
+
+    /** The reads of all tasks of a process hang if the store does. */
+    @Test
+    void slowRestoresOfManyTasks_areForgotten_evenIfAllLaterOnesAreSmall() {
+        for (int task = 0; task < 20; task++) {
+            rate.measured(5 << 20, TimeUnit.SECONDS.toNanos(75));
+        }
+        assertThat(rate.bytesPerSecond()).isLessThan(70 << 10);
+
+        for (int restore = 0; restore < 8; restore++) {
+            rate.measured(2 << 20, TimeUnit.MILLISECONDS.toNanos(100));
+        }
+        assertThat(rate.bytesPerSecond()).as("near 16 MiB/s").isGreaterThan(14 << 20);
+    }
+
+    @Test
+    void smallRestore_neverShowsMoreThanTheAssumedRate() {
+        rate.measured(3 << 20, 1);
+        assertThat(rate.bytesPerSecond()).isEqualTo(16 << 20);
+
+        rate.measured(4 << 20, TimeUnit.SECONDS.toNanos(1));
+        for (int restore = 0; restore < 1_000; restore++) {
+            rate.measured(3 << 20, 1);
+        }
+        assertThat(rate.bytesPerSecond()).isLessThanOrEqualTo(16 << 20);
     }
 
     @Test

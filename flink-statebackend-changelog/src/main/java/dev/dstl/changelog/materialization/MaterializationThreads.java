@@ -22,7 +22,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import javax.annotation.concurrent.GuardedBy;
@@ -42,17 +41,16 @@ public final class MaterializationThreads {
 
     private final ThreadPoolExecutor uploads;
     private final ThreadPoolExecutor deletions;
-    private final ScheduledThreadPoolExecutor clock;
+    private final ScheduledExecutorService clock;
     private final Executor interrupts =
             Executors.newCachedThreadPool(new DaemonThreads("dstl-materialization-interrupt"));
 
     private MaterializationThreads(int uploadThreads) {
         uploads = pool(uploadThreads, "dstl-materialization");
         deletions = pool(uploadThreads, "dstl-materialization-discard");
-        clock = new ScheduledThreadPoolExecutor(1, new DaemonThreads("dstl-materialization-clock"));
-        clock.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
-        clock.allowCoreThreadTimeOut(true);
-        clock.setRemoveOnCancelPolicy(true);
+        clock =
+                new TimerThread(
+                        new DaemonThreads("dstl-materialization-clock"), KEEP_ALIVE_SECONDS);
     }
 
     private static ThreadPoolExecutor pool(int threads, String name) {

@@ -24,7 +24,6 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -79,8 +78,7 @@ public final class Materializer implements Closeable {
     private DelegateSnapshot uploading;
 
     @GuardedBy("lock")
-    @Nullable
-    private Future<?> timer;
+    private final MaterializationTimer timer;
 
     /** Ends the running upload when it makes no progress any more. */
     @GuardedBy("lock")
@@ -126,6 +124,7 @@ public final class Materializer implements Closeable {
         this.throttle = throttle;
         this.onlyWithCheckpoints = onlyWithCheckpoints;
         this.failTask = failTask;
+        this.timer = new MaterializationTimer(subtask, clock, this::trigger);
     }
 
     /** Starts periodic materialization, if it is enabled. */
@@ -147,18 +146,20 @@ public final class Materializer implements Closeable {
     private void await() {
         synchronized (lock) {
             if (state == MaterializerState.IDLE) {
-                cancelTimer();
+                timer.cancel();
                 state = state.to(MaterializerState.DUE);
             }
         }
     }
 
     /**
-     * Begins a materialization that waits for a checkpoint. Called on the task thread when one has
-     * been started that contains the current base.
+     * Begins a materialization that waits for a checkpoint, and schedules the next one if that has
+     * failed. Called on the task thread when a checkpoint has been started that contains the
+     * current base.
      */
     public void checkpointBegun() throws Exception {
         synchronized (lock) {
+            timer.retry();
             if (state != MaterializerState.DUE) {
                 return;
             }
@@ -191,7 +192,7 @@ public final class Materializer implements Closeable {
         DelegateSnapshot unfinished;
         synchronized (lock) {
             state = state.to(MaterializerState.CLOSED);
-            cancelTimer();
+            timer.cancel();
             cancelWatch();
             unfinished = running;
             running = null;
@@ -207,7 +208,7 @@ public final class Materializer implements Closeable {
             if (state != MaterializerState.IDLE) {
                 return;
             }
-            cancelTimer();
+            timer.cancel();
         }
         long startNanos = System.nanoTime();
         Optional<DelegateFlush> flush = lifecycle.flush();
@@ -439,17 +440,8 @@ public final class Materializer implements Closeable {
     private void schedule(long delayMillis) {
         synchronized (lock) {
             if (state != MaterializerState.CLOSED) {
-                cancelTimer();
-                timer = clock.schedule(this::trigger, delayMillis, TimeUnit.MILLISECONDS);
+                timer.schedule(delayMillis);
             }
-        }
-    }
-
-    @GuardedBy("lock")
-    private void cancelTimer() {
-        if (timer != null) {
-            timer.cancel(false);
-            timer = null;
         }
     }
 

@@ -64,6 +64,10 @@ class MaterializerTest {
                     if (fatalToWatch && unit == TimeUnit.MINUTES) {
                         throw new ThreadDeath();
                     }
+                    if (refusedTimers > 0 && unit == TimeUnit.MILLISECONDS) {
+                        refusedTimers--;
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
                     return super.schedule(command, delay, unit);
                 }
             };
@@ -76,6 +80,9 @@ class MaterializerTest {
     private Executor interrupts = Runnable::run;
     private boolean fatal;
     private boolean onlyWithCheckpoints;
+
+    /** Number of timers of materializations that cannot be scheduled. */
+    private int refusedTimers;
 
     /** Whether a fatal error ends the thread of an upload outside of the snapshot. */
     private boolean fatalToWatch;
@@ -146,6 +153,88 @@ class MaterializerTest {
                 .as("nothing to do is done as well")
                 .isEqualTo(1);
         assertThat(delayMillis()).isBetween(9_000L, 10_000L);
+    }
+
+    @Test
+    void timerThatCannotBeScheduledAtTheStart_failsNoRestore_andFollowsWithACheckpoint()
+            throws Exception {
+        MaterializationSettings settings = new MaterializationSettings(true, 10_000, 3);
+        Materializer materializer = materializer(settings);
+        refusedTimers = 2;
+        materializer.start();
+        materializer.checkpointBegun();
+        assertThat(clock.getActiveScheduledTasks()).isEmpty();
+
+        materializer.checkpointBegun();
+        materializer.checkpointBegun();
+
+        assertThat(delayMillis())
+                .as("when it would have been")
+                .isBetween(
+                        settings.initialDelayMillis("subtask") - 2_000,
+                        settings.initialDelayMillis("subtask"));
+        update();
+        clock.triggerScheduledTasks();
+        mailbox.runNext();
+        uploads.triggerAll();
+        mailbox.runNext();
+        assertThat(bases.current().id()).isEqualTo(1);
+    }
+
+    @Test
+    void timerThatCannotBeScheduledAfterAFailedUpload_failsNoTask_andFollowsWithACheckpoint()
+            throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
+        fatal = true;
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+        uploads.triggerAll();
+        refusedTimers = 1;
+        mailbox.runNext();
+        fatal = false;
+        assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isEqualTo(1);
+        assertThat(clock.getActiveScheduledTasks()).isEmpty();
+
+        materializer.checkpointBegun();
+
+        assertThat(delayMillis()).isBetween(8_000L, 10_000L);
+        clock.triggerScheduledTasks();
+        mailbox.runNext();
+        uploads.triggerAll();
+        mailbox.runNext();
+        assertThat(bases.current().id()).isEqualTo(2);
+        assertThat(failures).isEmpty();
+    }
+
+    @Test
+    void timerThatCannotBeScheduled_followsWithTheNextTrigger() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
+        refusedTimers = 1;
+        materializer.start();
+        update();
+
+        materializer.trigger();
+        mailbox.runNext();
+        materializer.checkpointBegun();
+        assertThat(clock.getActiveScheduledTasks()).as("it runs").isEmpty();
+        uploads.triggerAll();
+        mailbox.runNext();
+
+        assertThat(bases.current().id()).isEqualTo(1);
+        assertThat(delayMillis()).isBetween(8_000L, 10_000L);
+    }
+
+    @Test
+    void timerThatCannotBeScheduled_doesNotFollowOnceTheTaskHasEnded() throws Exception {
+        Materializer materializer = materializer(new MaterializationSettings(true, 10_000, 3));
+        refusedTimers = 1;
+        materializer.start();
+        materializer.close();
+
+        materializer.checkpointBegun();
+
+        assertThat(clock.getActiveScheduledTasks()).isEmpty();
     }
 
     @Test

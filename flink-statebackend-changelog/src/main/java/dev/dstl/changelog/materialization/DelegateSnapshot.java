@@ -118,7 +118,7 @@ public final class DelegateSnapshot {
         if (result == null) {
             files.discard();
         } else {
-            result.discardState();
+            base(result).discard();
         }
     }
 

@@ -16,10 +16,10 @@
 
 package dev.dstl.changelog.materialization;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.runtime.state.StateObject;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
-import org.apache.flink.util.ExceptionUtils;
 
 /**
  * The base of checkpoints: a snapshot of the delegate; and, until the first snapshot after a
@@ -149,7 +149,9 @@ public final class MaterializedBase {
      * @throws Exception if a file could not be deleted; deletion of the others was still tried
      */
     public void discard() throws Exception {
-        discard(List.of(remote, local));
+        List<StateObject> files = new ArrayList<>(remote.snapshots());
+        files.addAll(local.snapshots());
+        Deletion.ofEach(files, StateObject::discardState);
     }
 
     /**
@@ -158,23 +160,7 @@ public final class MaterializedBase {
      * @throws Exception if a file could not be deleted; deletion of the others was still tried
      */
     void discardLocalCopies() throws Exception {
-        discard(List.of(local));
-    }
-
-    private static void discard(List<StateParts> places) throws Exception {
-        Exception failure = null;
-        for (StateParts parts : places) {
-            for (StateObject handle : parts.snapshots()) {
-                try {
-                    handle.discardState();
-                } catch (Exception e) {
-                    failure = ExceptionUtils.firstOrSuppressed(e, failure);
-                }
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
+        Deletion.ofEach(local.snapshots(), StateObject::discardState);
     }
 
     @Override

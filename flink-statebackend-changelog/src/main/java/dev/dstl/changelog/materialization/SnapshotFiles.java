@@ -26,7 +26,6 @@ import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
-import org.apache.flink.util.ExceptionUtils;
 
 /**
  * The files that one snapshot of the delegate writes, so that they can be deleted after a failure:
@@ -98,17 +97,7 @@ final class SnapshotFiles implements CheckpointStreamFactory {
             deleted = written;
             written = new ArrayList<>();
         }
-        Exception failure = null;
-        for (StreamStateHandle handle : deleted) {
-            try {
-                delete(handle);
-            } catch (Exception e) {
-                failure = ExceptionUtils.firstOrSuppressed(e, failure);
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
+        Deletion.ofEach(deleted, SnapshotFiles::delete);
     }
 
     private void add(StreamStateHandle handle) throws IOException {

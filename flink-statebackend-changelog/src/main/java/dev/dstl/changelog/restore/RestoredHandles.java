@@ -16,6 +16,8 @@
 
 package dev.dstl.changelog.restore;
 
+import static org.apache.flink.runtime.checkpoint.filemerging.FileMergingSnapshotManager.isFileMergingHandle;
+
 import dev.dstl.changelog.materialization.LocalCheckpoint;
 import dev.dstl.changelog.materialization.MaterializedBase;
 import dev.dstl.changelog.materialization.StateParts;
@@ -32,6 +34,7 @@ import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.CheckpointBoundKeyedStateHandle;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupsStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SavepointKeyedStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
@@ -247,17 +250,36 @@ public final class RestoredHandles {
     }
 
     /**
-     * Returns whether the next checkpoint must not contain the restored snapshots, for one of three
+     * Returns whether the next checkpoint must not contain the restored snapshots, for one of four
      * reasons. Handles of a canonical savepoint change their identity whenever they are read or
      * restricted to fewer key groups, so the JobManager could delete a file that another subtask
      * still needs. Paths in a native savepoint are relative to its directory, in DSTL's handle they
-     * are not, and the JobManager fails if one file occurs in both forms. Overlapping snapshots
-     * cannot be told apart once they are in one handle.
+     * are not, and the JobManager fails if one file occurs in both forms. The JobManager deletes
+     * the directories of merged files with the first checkpoint that does not name them, and only a
+     * checkpoint written with file merging names them. Overlapping snapshots cannot be told apart
+     * once they are in one handle.
      */
     public boolean needFullSnapshot() {
         return basesOverlap()
                 || shareSavepointFiles
-                || snapshots().stream().anyMatch(SavepointKeyedStateHandle.class::isInstance);
+                || snapshots().stream().anyMatch(SavepointKeyedStateHandle.class::isInstance)
+                || remoteParts().snapshots().stream().anyMatch(RestoredHandles::hasMergedFiles);
+    }
+
+    private static boolean hasMergedFiles(KeyedStateHandle snapshot) {
+        if (snapshot instanceof KeyGroupsStateHandle) {
+            return isFileMergingHandle(((KeyGroupsStateHandle) snapshot).getDelegateStateHandle());
+        }
+        if (!(snapshot instanceof IncrementalRemoteKeyedStateHandle)) {
+            return false;
+        }
+        IncrementalRemoteKeyedStateHandle incremental =
+                (IncrementalRemoteKeyedStateHandle) snapshot;
+        return isFileMergingHandle(incremental.getMetaDataStateHandle())
+                || Stream.concat(
+                                incremental.getSharedState().stream(),
+                                incremental.getPrivateState().stream())
+                        .anyMatch(file -> isFileMergingHandle(file.getHandle()));
     }
 
     /** Snapshots of one handle, and the key groups of the task that it contains. */

@@ -22,14 +22,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import java.util.UUID;
 import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.checkpoint.filemerging.LogicalFile.LogicalFileId;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
+import org.apache.flink.runtime.state.KeyGroupsStateHandle;
+import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SharedStateRegistry;
 import org.apache.flink.runtime.state.SharedStateRegistryImpl;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
+import org.apache.flink.runtime.state.filemerging.SegmentFileStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.runtime.state.filesystem.RelativeFileStateHandle;
 import org.junit.jupiter.api.Test;
@@ -46,13 +52,19 @@ class RestoredHandlesTest {
     }
 
     private static IncrementalRemoteKeyedStateHandle snapshot(StreamStateHandle shared) {
+        StreamStateHandle own = new FileStateHandle(new Path("file:/savepoint/metadata"), 1);
+        return snapshot(shared, own, own);
+    }
+
+    private static IncrementalRemoteKeyedStateHandle snapshot(
+            StreamStateHandle shared, StreamStateHandle owned, StreamStateHandle metadata) {
         return new IncrementalRemoteKeyedStateHandle(
                 UUID.randomUUID(),
                 KEY_GROUPS,
                 1,
                 List.of(HandleAndLocalPath.of(shared, "000011")),
-                List.of(),
-                new FileStateHandle(new Path("file:/savepoint/metadata"), 1));
+                List.of(HandleAndLocalPath.of(owned, "CURRENT")),
+                metadata);
     }
 
     @Test
@@ -68,6 +80,50 @@ class RestoredHandlesTest {
                                         KEY_GROUPS, List.of(snapshot(new FileStateHandle(FILE, 1))))
                                 .needFullSnapshot())
                 .isFalse();
+    }
+
+    @Test
+    void mergedFilesOfACheckpoint_areNotReferredToAgain() {
+        StreamStateHandle merged = merged();
+        StreamStateHandle file = new FileStateHandle(FILE, 1);
+        List<KeyedStateHandle> withMergedFiles =
+                List.of(
+                        snapshot(merged, file, file),
+                        snapshot(file, merged, file),
+                        snapshot(file, file, merged),
+                        new KeyGroupsStateHandle(
+                                new KeyGroupRangeOffsets(KEY_GROUPS, new long[8]), merged));
+        assertThat(withMergedFiles)
+                .allSatisfy(
+                        snapshot -> {
+                            assertThat(needFullSnapshot(snapshot)).isTrue();
+                            assertThat(needFullSnapshot(baseOfAChangelog(snapshot))).isTrue();
+                        });
+    }
+
+    @Test
+    void fullCheckpoint_isReferredToAgain() {
+        KeyedStateHandle full =
+                new KeyGroupsStateHandle(
+                        new KeyGroupRangeOffsets(KEY_GROUPS, new long[8]),
+                        new FileStateHandle(FILE, 1));
+        assertThat(needFullSnapshot(full)).isFalse();
+        assertThat(needFullSnapshot(baseOfAChangelog(full))).isFalse();
+    }
+
+    /** Returns a handle as Flink writes it with file merging, which DSTL does not use. */
+    private static StreamStateHandle merged() {
+        return new SegmentFileStateHandle(
+                FILE, 0, 1, CheckpointedStateScope.SHARED, LogicalFileId.generateRandomId());
+    }
+
+    private static KeyedStateHandle baseOfAChangelog(KeyedStateHandle snapshot) {
+        return new ChangelogStateBackendHandleImpl(
+                List.of(snapshot), List.of(), KEY_GROUPS, 7, 1, 1);
+    }
+
+    private static boolean needFullSnapshot(KeyedStateHandle handle) {
+        return RestoredHandles.of(KEY_GROUPS, List.of(handle)).needFullSnapshot();
     }
 
     /** Shows why the handle must be converted: the JobManager would reject it. */

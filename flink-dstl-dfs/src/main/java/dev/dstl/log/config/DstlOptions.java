@@ -164,9 +164,9 @@ public final class DstlOptions {
                     .withDescription(
                             "Age at which an upload attempt counts as timed out and may be"
                                     + " replaced, or three times the slowest recent upload of its size,"
-                                    + " if that is longer. A smaller value reacts sooner to requests"
-                                    + " that hang and costs more requests. 0 never replaces an attempt."
-                                    + " No effect with upload.retry-policy: none.");
+                                    + " if longer. A smaller value reacts sooner to requests that hang"
+                                    + " and costs more. With 0, or upload.retry-policy: none, an"
+                                    + " attempt fails after a minute or more without progress.");
 
     /** Number of failed attempts after which waiting checkpoints are declined. */
     public static final ConfigOption<Integer> MAX_ATTEMPTS =

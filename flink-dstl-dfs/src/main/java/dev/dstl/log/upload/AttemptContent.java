@@ -22,6 +22,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
+import java.util.function.LongSupplier;
 import javax.annotation.Nullable;
 
 /**
@@ -34,12 +35,21 @@ final class AttemptContent implements SegmentContent {
     private static final int PIECE_BYTES = 64 << 10;
 
     private final long length;
+    private final LongSupplier nanoTime;
     @Nullable private volatile EncodedSegment segment;
     @Nullable private volatile Closeable stream;
+    private volatile long progressNanos;
 
-    AttemptContent(EncodedSegment segment) {
+    /**
+     * Creates the content for an attempt that starts now.
+     *
+     * @param nanoTime a monotonic clock
+     */
+    AttemptContent(EncodedSegment segment, LongSupplier nanoTime) {
         this.segment = segment;
         this.length = segment.length();
+        this.nanoTime = nanoTime;
+        this.progressNanos = nanoTime.getAsLong();
     }
 
     /** Returns the segment; null after {@link #detach}. */
@@ -52,6 +62,11 @@ final class AttemptContent implements SegmentContent {
     @Nullable
     Closeable stream() {
         return stream;
+    }
+
+    /** Returns when the client last took bytes or opened the file, or when the attempt started. */
+    long progressNanos() {
+        return progressNanos;
     }
 
     /** Releases the segment. The writing thread fails at its next access. */
@@ -67,6 +82,7 @@ final class AttemptContent implements SegmentContent {
     @Override
     public void opened(Closeable opened) throws IOException {
         stream = opened;
+        progressed();
         if (segment == null) {
             throw cancelled();
         }
@@ -79,7 +95,12 @@ final class AttemptContent implements SegmentContent {
             int bytes = read(at, piece);
             out.write(piece, 0, bytes);
             at += bytes;
+            progressed();
         }
+    }
+
+    private void progressed() {
+        progressNanos = nanoTime.getAsLong();
     }
 
     /** The only access to the segment by the writing thread, and a short one. */

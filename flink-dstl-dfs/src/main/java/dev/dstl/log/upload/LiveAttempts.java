@@ -101,6 +101,15 @@ final class LiveAttempts<A> {
         return overtaken;
     }
 
+    /** Returns the size of all segments that are being written, each as often as it is. */
+    synchronized long bytes() {
+        long bytes = 0;
+        for (Entry entry : entries.values()) {
+            bytes += entry.bytes;
+        }
+        return bytes;
+    }
+
     /** Returns whether most other attempts are unusually slow, in which case the store is slow. */
     synchronized boolean areOthersSlow(A attempt) {
         int others = 0;

@@ -22,11 +22,14 @@ import dev.dstl.log.config.RetryMode;
 /** Decides when an upload is retried and when waiting checkpoints are declined. Immutable. */
 final class RetryPolicy {
 
-    /**
-     * Age at which an attempt is replaced if second attempts are not allowed; no slow store needs
-     * so long.
-     */
+    /** No store that is merely slow needs so long for a response. */
     private static final long HANG_MILLIS = 60_000;
+
+    /**
+     * Throughput of the slowest link on which an attempt does not count as hanging, for clients
+     * that take all bytes at once and send them when the file is closed.
+     */
+    private static final long SLOWEST_BYTES_PER_SECOND = 64 << 10;
 
     private static final int THROTTLED_DOUBLINGS = 2;
 
@@ -98,11 +101,13 @@ final class RetryPolicy {
     }
 
     /**
-     * Returns the age in milliseconds at which an attempt is replaced if {@linkplain
-     * #allowsSecondAttempts second attempts} are not allowed.
+     * Returns for how many milliseconds an attempt may make no progress before it is given up, if
+     * {@linkplain #allowsSecondAttempts second attempts} are not allowed.
+     *
+     * @param liveBytes size of all segments that are being written, since they share the link
      */
-    long hangMillis(long segmentBytes) {
-        return HANG_MILLIS * scale(segmentBytes);
+    long hangMillis(long liveBytes) {
+        return HANG_MILLIS + liveBytes * 1_000 / SLOWEST_BYTES_PER_SECOND;
     }
 
     private static long scale(long segmentBytes) {

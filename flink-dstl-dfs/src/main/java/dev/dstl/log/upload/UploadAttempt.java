@@ -75,6 +75,10 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
 
     private volatile long bytes;
     private volatile long startNanos;
+
+    /** How long the attempt may make no progress, if that ends it. */
+    private volatile long patienceMillis;
+
     private volatile boolean timedOut;
     @Nullable private volatile Timer ping;
     @Nullable private volatile Timer timeout;
@@ -193,7 +197,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
             }
             writer = Thread.currentThread();
             bytes = segment.length();
-            content = new AttemptContent(segment);
+            content = new AttemptContent(segment, uploader.timers::nanoTime);
             startNanos = uploader.timers.nanoTime();
             uploader.live.began(this, bytes, startNanos, timeoutNanos());
         }
@@ -239,7 +243,8 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         }
         timeout = after(uploader.timeouts.timeoutMillis(bytes), this::timedOut);
         if (!uploader.policy.allowsSecondAttempts()) {
-            lifetime = after(uploader.policy.hangMillis(bytes), this::replace);
+            patienceMillis = uploader.policy.hangMillis(uploader.live.bytes());
+            lifetime = after(patienceMillis, this::replaceIfHanging);
         }
     }
 
@@ -435,6 +440,39 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
             target.replace(this);
         } catch (Throwable noMemory) {
             LOG.debug("{} is not replaced", name, noMemory);
+        }
+    }
+
+    /**
+     * Replaces this attempt if the client has taken no bytes for so long that it hangs, and checks
+     * again later otherwise, or if the attempt may not be replaced now.
+     */
+    private void replaceIfHanging() {
+        AttemptContent written = content;
+        if (written == null || upload() == null) {
+            return;
+        }
+        // Those that ended meanwhile have shared the link as well.
+        patienceMillis =
+                Math.max(patienceMillis, uploader.policy.hangMillis(uploader.live.bytes()));
+        long silentMillis =
+                (uploader.timers.nanoTime() - written.progressNanos()) / NANOS_PER_MILLI;
+        long leftMillis = patienceMillis - silentMillis;
+        if (leftMillis <= 0) {
+            replace();
+            leftMillis = patienceMillis;
+        }
+        try {
+            checkLater(leftMillis);
+        } catch (Throwable noMemory) {
+            LOG.debug("{} is replaced, since it cannot be watched", name, noMemory);
+            replace();
+        }
+    }
+
+    private synchronized void checkLater(long millis) {
+        if (!ended && upload != null) {
+            lifetime = after(millis, this::replaceIfHanging);
         }
     }
 

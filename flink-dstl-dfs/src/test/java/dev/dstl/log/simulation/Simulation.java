@@ -45,9 +45,10 @@ final class Simulation {
 
     /**
      * The same where the retry policy allows no attempt beside one that hangs: the changelog gives
-     * that up after 60 s, and uploads the segment after the pause of 10 s at most.
+     * that up after 60 s and the 5 s that a slow link would need for all bytes, and uploads the
+     * segment after the pause of 10 s at most.
      */
-    private static final long RECOVERY_WITHOUT_SECOND_ATTEMPTS_MILLIS = 75_000;
+    private static final long RECOVERY_WITHOUT_SECOND_ATTEMPTS_MILLIS = 80_000;
 
     /** Time for which the load continues after that. */
     private static final long OBSERVED_MILLIS = 20_000;

@@ -30,8 +30,9 @@ import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 
 /**
- * An object store behind a {@link SharedLink}: sends everything when the file is closed. Only for
- * {@link TurnThreads}. Keeps no bytes, only how many there are.
+ * An object store behind a {@link SharedLink}: sends everything when the file is closed, unless it
+ * {@linkplain #sendWhileWriting streams}. Only for {@link TurnThreads}. Keeps no bytes, only how
+ * many there are.
  */
 public final class LinkedStore implements SegmentStore {
 
@@ -65,6 +66,7 @@ public final class LinkedStore implements SegmentStore {
     private int hanging;
     private int pings;
     private boolean pingsHang;
+    private boolean streaming;
     private int hangingCloses;
 
     /** Creates an empty store without faults. */
@@ -86,6 +88,13 @@ public final class LinkedStore implements SegmentStore {
     /** Sizes by paths. */
     public Map<String, Long> files() {
         return files;
+    }
+
+    /**
+     * Sends the bytes of further writes as they are written, and only the end when it is closed.
+     */
+    public void sendWhileWriting() {
+        streaming = true;
     }
 
     /** Makes so many further closes of a stream hang, without an effect on its write. */
@@ -123,7 +132,7 @@ public final class LinkedStore implements SegmentStore {
         if (fate == Fate.THROTTLED) {
             throw new IOException("Status Code: 503; Error Code: SlowDown");
         }
-        Counter counter = new Counter();
+        Counter counter = streaming ? new StreamingCounter() : new Counter();
         TurnThreads.Pause pause =
                 new TurnThreads.Pause(
                         fate == Fate.HANGS_DEAF
@@ -138,7 +147,7 @@ public final class LinkedStore implements SegmentStore {
         }
         try {
             if (fate == Fate.SENT) {
-                send(counter.bytes, pause);
+                send(streaming ? 0 : counter.bytes, pause);
             } else {
                 hang(pause);
             }
@@ -219,17 +228,32 @@ public final class LinkedStore implements SegmentStore {
         files.remove(file.getPath());
     }
 
-    private static final class Counter extends OutputStream {
+    private static class Counter extends OutputStream {
         private long bytes;
 
         @Override
-        public void write(int b) {
+        public void write(int b) throws IOException {
             bytes++;
         }
 
         @Override
-        public void write(byte[] source, int offset, int length) {
+        public void write(byte[] source, int offset, int length) throws IOException {
             bytes += length;
+        }
+    }
+
+    /** Returns from a write when its bytes are sent. */
+    private final class StreamingCounter extends Counter {
+
+        @Override
+        public void write(byte[] source, int offset, int length) throws IOException {
+            super.write(source, offset, length);
+            try {
+                send(length, new TurnThreads.Pause(false));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("Interrupted while sending");
+            }
         }
     }
 }

@@ -25,6 +25,7 @@ import dev.dstl.log.testing.LinkedStore.Fate;
 import dev.dstl.log.testing.LogLines;
 import dev.dstl.log.upload.LinkedTaskManagers.Checkpoint;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,7 +42,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class AbandonedUploadTest {
 
     private static final int FAST = 1_000_000_000;
+    private static final int SLOW = 150_000;
     private static final int SMALL = 20_000;
+    private static final int LARGE = 10 << 20;
 
     private LinkedTaskManagers cluster;
 
@@ -228,6 +231,80 @@ class AbandonedUploadTest {
         assertThat(cluster.count("numberOfUploadFailures")).isEqualTo(1);
     }
 
+    @ParameterizedTest
+    @CsvSource({"until-success, 0, true", "none, 1, true", "none, 1, false", "fixed, 0, false"})
+    void withoutSecondAttempts_anAttemptThatIsSlowIsNotGivenUp(
+            String retryPolicy, int timeoutSeconds, boolean streaming) {
+        open(SLOW, withoutSecondAttempts(retryPolicy, timeoutSeconds));
+        if (streaming) {
+            cluster.store.sendWhileWriting();
+        }
+        Checkpoint checkpoint = cluster.checkpoint(LARGE);
+        cluster.timers.advanceMillis(120_000);
+        assertThat(checkpoint.isComplete()).isTrue();
+        assertThat(checkpoint.ownMillis()).isGreaterThan(65_000);
+        assertThat(cluster.store.requests()).isEqualTo(1);
+        assertThat(cluster.count("numberOfUploadFailures")).isZero();
+        assertThat(cluster.count("numberOfCancelledUploads")).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"until-success, 0", "none, 1"})
+    void withoutSecondAttempts_noneOfSeveralThatShareASlowLinkIsGivenUp(
+            String retryPolicy, int timeoutSeconds) {
+        open(SLOW, withoutSecondAttempts(retryPolicy, timeoutSeconds));
+        List<Checkpoint> slow = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            slow.add(cluster.checkpoint(LARGE));
+            cluster.timers.advanceMillis(1_000);
+        }
+        cluster.timers.advanceMillis(600_000);
+        assertThat(slow).allMatch(Checkpoint::isComplete);
+        assertThat(cluster.store.requests()).isEqualTo(8);
+        assertThat(cluster.count("numberOfUploadFailures")).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"until-success, 0", "none, 1"})
+    void withoutSecondAttempts_anAttemptThatHangsAfterItsBytesWereTakenIsGivenUp(
+            String retryPolicy, int timeoutSeconds) {
+        open(SLOW, withoutSecondAttempts(retryPolicy, timeoutSeconds));
+        cluster.store.sendWhileWriting();
+        cluster.store.decide(name -> name.attempt() == 1 ? Fate.HANGS : Fate.SENT);
+        Checkpoint checkpoint = cluster.checkpoint(LARGE);
+        cluster.timers.advanceMillis(120_000);
+        assertThat(cluster.store.requests()).as("a minute after the last byte").isEqualTo(1);
+        cluster.timers.advanceMillis(400_000);
+        assertThat(checkpoint.isComplete()).isTrue();
+        assertThat(cluster.store.requests()).isEqualTo(2);
+        assertThat(cluster.count("numberOfUploadFailures")).isEqualTo(1);
+    }
+
+    @Test
+    void withoutSecondAttempts_anAttemptWhoseNextCheckCannotBeScheduledDoesNotHangForEver() {
+        for (int missing = 1; missing <= 4; missing++) {
+            if (cluster != null) {
+                cluster.close();
+            }
+            open(new Configuration().set(DstlOptions.UPLOAD_TIMEOUT, Duration.ZERO));
+            cluster.store.sendWhileWriting();
+            cluster.store.decide(name -> name.attempt() == 1 ? Fate.HANGS : Fate.SENT);
+            Checkpoint checkpoint = cluster.checkpoint(SMALL);
+            cluster.timers.advanceMillis(1_000);
+            cluster.uploadTimers.failCall(cluster.uploadTimers.calls() + missing);
+            cluster.timers.advanceMillis(200_000);
+            checkpoint.resume();
+            cluster.timers.advanceMillis(1_000);
+            assertThat(checkpoint.isComplete()).as("timer %s", missing).isTrue();
+        }
+    }
+
+    private static Configuration withoutSecondAttempts(String retryPolicy, int timeoutSeconds) {
+        return new Configuration()
+                .set(DstlOptions.RETRY_POLICY, retryPolicy)
+                .set(DstlOptions.UPLOAD_TIMEOUT, Duration.ofSeconds(timeoutSeconds));
+    }
+
     @Test
     void clientThatDoesNotReactToInterrupts_isReportedOnce() {
         open(new Configuration());
@@ -327,7 +404,11 @@ class AbandonedUploadTest {
     }
 
     private void open(Configuration configuration) {
-        cluster = new LinkedTaskManagers(1, FAST, configuration);
+        open(FAST, configuration);
+    }
+
+    private void open(int bytesPerSecond, Configuration configuration) {
+        cluster = new LinkedTaskManagers(1, bytesPerSecond, configuration);
         cluster.link.answerAfter(() -> 30);
         cluster.store.completeLateAfter(cluster.timers, 20_000);
     }

@@ -23,11 +23,13 @@ import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.TestSegments;
+import dev.dstl.log.testing.ManualTimers;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -36,10 +38,12 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class AttemptContentTest {
 
+    private final ManualTimers timers = new ManualTimers();
+
     @Test
     void attached_itWritesTheSegment() throws Exception {
         EncodedSegment segment = segment();
-        AttemptContent content = new AttemptContent(segment);
+        AttemptContent content = new AttemptContent(segment, timers::nanoTime);
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         content.opened(out);
         content.writeTo(out);
@@ -48,8 +52,33 @@ class AttemptContentTest {
     }
 
     @Test
+    void itMakesProgress_whenTheFileIsOpenedAndWithEachPieceThatIsTaken() throws Exception {
+        AttemptContent content = new AttemptContent(segment(), timers::nanoTime);
+        assertThat(content.progressNanos()).isEqualTo(timers.nanoTime());
+        timers.advanceMillis(10);
+        content.opened(OutputStream.nullOutputStream());
+        assertThat(content.progressNanos()).isEqualTo(timers.nanoTime());
+        List<Long> progress = new ArrayList<>();
+        content.writeTo(
+                new OutputStream() {
+                    @Override
+                    public void write(int b) {
+                        throw new IllegalStateException("It is written in pieces");
+                    }
+
+                    @Override
+                    public void write(byte[] source, int offset, int length) {
+                        progress.add(timers.nanoTime() - content.progressNanos());
+                        timers.advanceMillis(10);
+                    }
+                });
+        assertThat(progress).hasSize(4).containsOnly(0L);
+        assertThat(content.progressNanos()).isEqualTo(timers.nanoTime());
+    }
+
+    @Test
     void detached_itWritesNothing() {
-        AttemptContent content = new AttemptContent(segment());
+        AttemptContent content = new AttemptContent(segment(), timers::nanoTime);
         content.detach();
         assertThat(content.segment()).isNull();
         assertThatThrownBy(() -> content.writeTo(OutputStream.nullOutputStream()))
@@ -62,7 +91,7 @@ class AttemptContentTest {
     void threadThatHangsInAWrite_doesNotKeepTheSegment() throws Exception {
         CountDownLatch hanging = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
-        AttemptContent content = new AttemptContent(segment());
+        AttemptContent content = new AttemptContent(segment(), timers::nanoTime);
         WeakReference<EncodedSegment> segment = new WeakReference<>(content.segment());
         Thread writer =
                 new Thread(

@@ -213,6 +213,11 @@ final class LinkedTaskManagers implements AutoCloseable {
             uploads.forEach(SegmentUpload::abandon);
         }
 
+        /** Resumes the uploads of its segments, as the next checkpoint does. */
+        void resume() {
+            uploads.forEach(SegmentUpload::ensureRunning);
+        }
+
         boolean isComplete() {
             return missing == 0;
         }

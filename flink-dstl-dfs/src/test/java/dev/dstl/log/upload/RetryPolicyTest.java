@@ -66,6 +66,14 @@ class RetryPolicyTest {
     }
 
     @Test
+    void attemptMayBeSilentForAMinute_andForAsLongAsASlowLinkNeedsForAllBytes() {
+        RetryPolicy policy = policy("none");
+        assertThat(policy.hangMillis(1)).isEqualTo(60_000);
+        assertThat(policy.hangMillis(64 << 10)).isEqualTo(61_000);
+        assertThat(policy.hangMillis(64 << 20)).isEqualTo(60_000 + 1_024_000);
+    }
+
+    @Test
     void none_givesUpAfterTheFirstFailure_andStartsNoSecondAttempt() {
         RetryPolicy policy = policy("none");
         assertThat(policy.givesUpAfter(0)).isFalse();

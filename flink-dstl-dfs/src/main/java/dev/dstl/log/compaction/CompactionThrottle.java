@@ -18,15 +18,20 @@ package dev.dstl.log.compaction;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.execution.Timers;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Limits compactions that save bytes but are not necessary to a thirtieth of the time of one
- * thread. Counts the time of reading; encoding takes about as long again. Thread-safe.
+ * thread, with pauses of at most half an hour. Counts the time of reading; encoding takes about as
+ * long again. Thread-safe.
  */
 final class CompactionThrottle {
 
     /** Length of the pause after a compaction, as a multiple of its duration. */
     private static final int PAUSE = 29;
+
+    /** Reads that were slow for an hour say nothing about the store a day later. */
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(30);
 
     private final Timers timers;
 
@@ -53,6 +58,7 @@ final class CompactionThrottle {
         long now = timers.nanoTime();
         // Adds to the pause that earlier compactions still require.
         long from = now - pauseEndNanos > 0 ? now : pauseEndNanos;
-        pauseEndNanos = from + PAUSE * (now - startNanos);
+        long pause = from - now + PAUSE * (now - startNanos);
+        pauseEndNanos = now + Math.min(pause, LONGEST_PAUSE_NANOS);
     }
 }

@@ -19,9 +19,12 @@ package dev.dstl.log.compaction;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.log.testing.ManualTimers;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class CompactionThrottleTest {
+
+    private static final long HOUR_MILLIS = TimeUnit.HOURS.toMillis(1);
 
     private final ManualTimers timers = new ManualTimers();
     private final CompactionThrottle throttle = new CompactionThrottle(timers);
@@ -44,6 +47,22 @@ class CompactionThrottleTest {
         timers.advanceMillis(29_000);
         assertThat(throttle.hasTime()).isFalse();
         timers.advanceMillis(290);
+        assertThat(throttle.hasTime()).isTrue();
+    }
+
+    @Test
+    void slowReadsForAnHour_requireAPauseOfHalfAnHour() {
+        long start = timers.nanoTime();
+        timers.advanceMillis(HOUR_MILLIS);
+        for (int i = 0; i < Compactor.MAX_READING; i++) {
+            throttle.worked(start);
+        }
+        timers.advanceMillis(HOUR_MILLIS / 2 - 1);
+        assertThat(throttle.hasTime()).isFalse();
+        timers.advanceMillis(1);
+        assertThat(throttle.hasTime()).isTrue();
+        workMillis(1_000);
+        timers.advanceMillis(29_000);
         assertThat(throttle.hasTime()).isTrue();
     }
 

@@ -18,6 +18,7 @@ package dev.dstl.log.commit;
 
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.segment.EncodedSegment;
+import dev.dstl.log.segment.SegmentEncoder;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -33,6 +34,15 @@ import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
  * sequence number, and a changelog puts each batch into one inline segment at most.
  */
 final class InlineSegment {
+
+    /** Length of a usual name and of what a handle adds to it. */
+    private static final int NAME_BYTES = 64;
+
+    /** Bytes that a batch takes in a handle in addition to its records. */
+    static final int OVERHEAD_BYTES =
+            SegmentEncoder.SEGMENT_OVERHEAD_BYTES
+                    + SegmentEncoder.FRAME_OVERHEAD_BYTES
+                    + NAME_BYTES;
 
     private InlineSegment() {}
 

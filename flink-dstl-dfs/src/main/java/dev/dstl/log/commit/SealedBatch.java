@@ -100,6 +100,14 @@ public final class SealedBatch {
         return batch.sizeBytes();
     }
 
+    /**
+     * Returns how many bytes a handle needs to contain the batch inline, before compression: with
+     * few records, several times their size.
+     */
+    public long inlineBytes() {
+        return batch.sizeBytes() + InlineSegment.OVERHEAD_BYTES;
+    }
+
     /** Counts the batch as in flight, with all the memory that its segment will retain for it. */
     void reserve() {
         reservedBytes = batch.heldBytes() + SegmentEncoder.FRAME_OVERHEAD_BYTES;

@@ -18,8 +18,11 @@ package dev.dstl.log.commit;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Decides which batches may share a segment, and which may travel inline although they are in one.
@@ -85,6 +88,10 @@ final class SegmentSharing {
      * @param omitted all batches that the checkpoint would have inline
      */
     static boolean allows(Collection<SealedBatch> omitted, long checkpointId) {
+        // Task threads wait while this runs, and there are many batches while uploads hang.
+        Set<SealedBatch> chosen = identitySet();
+        chosen.addAll(omitted);
+        Set<RolledSegment> checked = identitySet();
         for (SealedBatch batch : omitted) {
             if (batch.state() == BatchState.QUEUED) {
                 continue;
@@ -92,13 +99,28 @@ final class SegmentSharing {
             if (batch.state() != BatchState.IN_SEGMENT || batch.segment().isDurable()) {
                 return false;
             }
-            for (SealedBatch other : batch.segment().batches()) {
-                boolean named = other.state() != BatchState.RELEASED && !omitted.contains(other);
-                if (named && other.omittedBy() < checkpointId - 1) {
-                    return false;
-                }
+            if (checked.add(batch.segment())
+                    && isNamedWithout(batch.segment(), chosen, checkpointId)) {
+                return false;
             }
         }
         return true;
+    }
+
+    /** Returns whether an earlier checkpoint may name a segment because of other batches. */
+    private static boolean isNamedWithout(
+            RolledSegment segment, Set<SealedBatch> omitted, long checkpointId) {
+        for (SealedBatch other : segment.batches()) {
+            if (other.omittedBy() < checkpointId - 1
+                    && other.state() != BatchState.RELEASED
+                    && !omitted.contains(other)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static <T> Set<T> identitySet() {
+        return Collections.newSetFromMap(new IdentityHashMap<>());
     }
 }

@@ -37,6 +37,10 @@ public final class SegmentEncoder {
     public static final int FRAME_OVERHEAD_BYTES =
             SegmentFormat.FRAME_HEADER_BYTES + SegmentFormat.DIRECTORY_ENTRY_BYTES + 12;
 
+    /** Bytes that a segment takes in addition to its frames and their directory entries. */
+    public static final int SEGMENT_OVERHEAD_BYTES =
+            SegmentFormat.HEADER_BYTES + SegmentFormat.TAIL_BYTES;
+
     /** Memory per record while the records of a batch are sampled, sorted and compared. */
     private static final int WORKING_BYTES_PER_RECORD = 40 + BatchSurvey.MOST_BYTES_PER_RECORD;
 

@@ -75,7 +75,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     @GuardedBy("this")
     private final PendingPersists persists = new PendingPersists();
 
-    /** Size of the batches that are neither durable nor truncated. */
+    /** Inline size of the batches that are neither durable nor truncated. */
     @GuardedBy("this")
     private long pendingBytes;
 
@@ -135,11 +135,10 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                 throw new IllegalStateException(
                         "The changelog storage of this job is closed, nothing can be persisted");
             }
-            long bytes = pendingBytes + batch.sizeBytes();
-            small = bytes <= inlineThresholdBytes;
+            small = pendingBytes + batch.sizeBytes() <= inlineThresholdBytes;
             added = new TailBatch(this, batch, small, lastCheckpoint);
             batches.add(added);
-            pendingBytes = bytes;
+            pendingBytes += added.sealed().inlineBytes();
         }
         if (small && !due) {
             commit.hold(added.sealed());
@@ -346,7 +345,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
             for (TailBatch batch : batches.truncate(to)) {
-                pendingBytes -= batch.isDurable() ? 0 : batch.sizeBytes();
+                pendingBytes -= batch.isDurable() ? 0 : batch.sealed().inlineBytes();
                 unreferenced.add(batch);
             }
         }
@@ -397,7 +396,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     @Override
     public void durable(TailBatch batch, BatchPosition position) {
         synchronized (this) {
-            pendingBytes -= batches.hasBatchAt(batch.sequence()) ? batch.sizeBytes() : 0;
+            pendingBytes -= batches.hasBatchAt(batch.sequence()) ? batch.sealed().inlineBytes() : 0;
             persists.arrived(batch, false);
             batch.becameDurable(position);
         }

@@ -135,14 +135,19 @@ final class TailBatches {
         batches.clear();
     }
 
-    /** Returns whether there are batches, and a handle may contain them all. */
+    /**
+     * Returns whether there are batches, and a handle may contain them all.
+     *
+     * @param thresholdBytes for the records of the last batch, and all that a handle contains of
+     *     those before it
+     */
     static boolean canTravelInline(List<TailBatch> missing, long thresholdBytes) {
         long bytes = 0;
         for (TailBatch batch : missing) {
-            bytes += batch.sizeBytes();
-            if (bytes > thresholdBytes || !batch.canTravelInline()) {
+            if (bytes + batch.sizeBytes() > thresholdBytes || !batch.canTravelInline()) {
                 return false;
             }
+            bytes += batch.sealed().inlineBytes();
         }
         return !missing.isEmpty();
     }

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.Test;
 /** Small batches that are not durable travel inline in the handle. */
 class InlineTailTest {
 
-    private static final int THRESHOLD = 1 << 10;
+    private static final int THRESHOLD = 4 << 10;
     private static final long MAX_AGE_MILLIS = 5_000;
 
     private final ManualExecutor executor = new ManualExecutor();
@@ -285,9 +285,38 @@ class InlineTailTest {
             for (ByteStreamStateHandle part : inlineParts(handleOf(persist))) {
                 inlineBytes += part.getStateSize();
             }
-            assertThat(inlineBytes).isLessThan(8 * THRESHOLD);
+            assertThat(inlineBytes).isLessThanOrEqualTo(THRESHOLD + 300);
             assertThat(texts(handleOf(persist))).hasSize(checkpoint);
         }
+    }
+
+    @Test
+    void inlinePart_isNoLargerThanTheThresholdAndOneFrame_howeverSmallTheBatchesAre()
+            throws Exception {
+        log.store().failAlways(WriteFault.FAIL_ON_CREATE);
+        int checkpoints = 0;
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist;
+        do {
+            append(writer, "a");
+            persist = persistAll(writer);
+            passTime(250);
+            checkpoints++;
+            if (persist.isDone()) {
+                long inlineBytes = 0;
+                for (ByteStreamStateHandle part : inlineParts(handleOf(persist))) {
+                    inlineBytes += part.getStateSize() + part.getHandleName().length();
+                }
+                assertThat(inlineBytes)
+                        .as("checkpoint %s", checkpoints)
+                        .isLessThanOrEqualTo(THRESHOLD + 300);
+            }
+        } while (persist.isDone());
+        assertThat(checkpoints).isGreaterThan(THRESHOLD / 300);
+
+        log.store().failAlways(WriteFault.NONE);
+        passTime(60_000);
+        assertThat(texts(handleOf(persist))).hasSize(checkpoints);
+        assertThat(inlineParts(handleOf(persist))).isEmpty();
     }
 
     @Test

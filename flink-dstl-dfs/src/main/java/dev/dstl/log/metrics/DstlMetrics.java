@@ -51,7 +51,7 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  *     abandonedUploadAttempts       cancelled attempts whose threads have not come back
  *     numberOfCancelledUploads      attempts cancelled because another one was faster, or they hung
  *     numberOfExtraUploadRequests   attempts that began beside a live one of the same segment
- *     numberOfStorePings            small requests that showed that the store answers
+ *     numberOfStorePings            small requests that show whether the store answers
  *     numberOfHedgedUploads         those of them that began before the first was timed out
  *     numberOfHedgeWins             those of them that were faster
  *     numberOfInlinePersists        persists that waited for no request, see inline-threshold
@@ -206,7 +206,7 @@ public final class DstlMetrics {
         cancelledUploads.inc();
     }
 
-    /** Counts a ping that the store answered. */
+    /** Counts a ping that is sent, whether the store answers it or not. */
     public void storePinged() {
         storePings.inc();
     }

@@ -124,12 +124,12 @@ final class StorePing {
             return;
         }
         try {
+            metrics.storePinged();
             store.ping();
         } catch (Throwable refused) {
             LOG.debug("The changelog store refused a ping", refused);
         }
         ended(timers.nanoTime());
-        metrics.storePinged();
     }
 
     /** Returns false if the thread started so late that nobody would end the request any more. */

@@ -177,6 +177,7 @@ class SharedLinkUploadTest {
         LinkedTaskManagers.Checkpoint checkpoint = cluster.checkpoint(80_000);
         cluster.timers.advanceMillis(500 + StorePing.MAX_MILLIS - 1);
         assertThat(cluster.store.requests()).isEqualTo(1);
+        assertThat(cluster.count("numberOfStorePings")).as("without an answer").isEqualTo(1);
         cluster.timers.advanceMillis(1 + 20);
         assertThat(checkpoint.isComplete()).isTrue();
         cluster.timers.advanceMillis(60_000);

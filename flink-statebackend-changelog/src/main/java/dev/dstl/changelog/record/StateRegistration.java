@@ -17,7 +17,6 @@
 package dev.dstl.changelog.record;
 
 import dev.dstl.changelog.schema.EncounteredSubclasses;
-import dev.dstl.compat.ExpiringState;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.state.StateDescriptor;
@@ -29,7 +28,6 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.RegisteredPriorityQueueStateBackendMetaInfo;
-import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshotReadersWriters;
 import org.apache.flink.util.InstantiationUtil;
@@ -89,24 +87,24 @@ public final class StateRegistration {
     }
 
     /**
-     * Creates the registration of a keyed state with the delegate's serializers, which may differ
-     * from those of the descriptor.
+     * Creates the registration of a keyed state.
+     *
+     * @param serializers write the records; they may differ from those of the descriptor
      */
     public static <K, N, V> StateRegistration ofState(
-            StateDescriptor<?, V> descriptor, InternalKvState<K, N, V> state) {
-        TypeSerializer<V> values = ExpiringState.unwrapped(state.getValueSerializer());
+            StateDescriptor<?, V> descriptor, RecordSerializers<K, N, V> serializers) {
         RegisteredKeyValueStateBackendMetaInfo<N, V> metaInfo =
                 new RegisteredKeyValueStateBackendMetaInfo<>(
                         descriptor.getType(),
                         descriptor.getName(),
-                        state.getNamespaceSerializer(),
-                        values);
+                        serializers.namespaces(),
+                        serializers.values());
         return new StateRegistration(
                 StateKind.of(descriptor.getType()),
                 descriptor.getName(),
-                state.getKeySerializer(),
+                serializers.keys(),
                 metaInfo::snapshot,
-                values,
+                serializers.values(),
                 descriptor.getTtlConfig(),
                 descriptor.getDefaultValue());
     }

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.state;
 
+import dev.dstl.changelog.record.RecordSerializers;
 import dev.dstl.changelog.record.StateLog;
 import java.io.IOException;
 import org.apache.flink.api.common.functions.AggregateFunction;
@@ -49,17 +50,21 @@ final class LoggedAggregatingState<K, N, IN, ACC, OUT>
             AbstractKeyedStateBackend<K> backend,
             StateLog log,
             InternalAggregatingState<K, N, IN, ACC, OUT> delegate,
+            RecordSerializers<K, N, ACC> serializers,
             AggregateFunction<IN, ACC, OUT> function) {
-        super(backend, log, delegate);
-        this.accumulatorSerializer = delegate.getValueSerializer();
+        super(backend, log, delegate, serializers);
+        this.accumulatorSerializer = serializers.values();
         this.function = function;
     }
 
     @Override
     @SuppressWarnings("unchecked") // a delegate's state keeps its types under its name
-    void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor) {
-        setDelegate((InternalAggregatingState<K, N, IN, ACC, OUT>) delegate);
-        accumulatorSerializer = delegate().getValueSerializer();
+    void rebind(
+            InternalKvState<K, N, ACC> delegate,
+            RecordSerializers<K, N, ACC> serializers,
+            StateDescriptor<?, ?> descriptor) {
+        setDelegate((InternalAggregatingState<K, N, IN, ACC, OUT>) delegate, serializers);
+        accumulatorSerializer = serializers.values();
         function = ((AggregatingStateDescriptor<IN, ACC, OUT>) descriptor).getAggregateFunction();
     }
 

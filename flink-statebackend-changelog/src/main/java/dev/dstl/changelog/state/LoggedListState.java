@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.state;
 
+import dev.dstl.changelog.record.RecordSerializers;
 import dev.dstl.changelog.record.StateLog;
 import dev.dstl.changelog.record.StateRecordFormat;
 import dev.dstl.log.api.RecordKind;
@@ -46,20 +47,26 @@ final class LoggedListState<K, N, V>
     private TypeSerializer<V> elementSerializer;
 
     LoggedListState(
-            AbstractKeyedStateBackend<K> backend, StateLog log, InternalListState<K, N, V> list) {
-        super(backend, log, list);
-        this.elementSerializer = elementSerializer(list);
+            AbstractKeyedStateBackend<K> backend,
+            StateLog log,
+            InternalListState<K, N, V> list,
+            RecordSerializers<K, N, List<V>> serializers) {
+        super(backend, log, list, serializers);
+        this.elementSerializer = elementSerializer(serializers);
     }
 
-    private static <V> TypeSerializer<V> elementSerializer(InternalListState<?, ?, V> list) {
-        return ((ListSerializer<V>) list.getValueSerializer()).getElementSerializer();
+    private static <V> TypeSerializer<V> elementSerializer(
+            RecordSerializers<?, ?, List<V>> serializers) {
+        return ((ListSerializer<V>) serializers.values()).getElementSerializer();
     }
 
     @Override
-    @SuppressWarnings("unchecked") // a delegate's state keeps its types under its name
-    void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor) {
-        setDelegate((InternalListState<K, N, V>) delegate);
-        elementSerializer = elementSerializer(delegate());
+    void rebind(
+            InternalKvState<K, N, List<V>> delegate,
+            RecordSerializers<K, N, List<V>> serializers,
+            StateDescriptor<?, ?> descriptor) {
+        setDelegate((InternalListState<K, N, V>) delegate, serializers);
+        elementSerializer = elementSerializer(serializers);
     }
 
     @Override

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.state;
 
+import dev.dstl.changelog.record.RecordSerializers;
 import dev.dstl.changelog.record.StateLog;
 import dev.dstl.changelog.record.StateRecordFormat;
 import dev.dstl.log.api.RecordKind;
@@ -57,22 +58,25 @@ final class LoggedMapState<K, N, UK, UV>
     LoggedMapState(
             AbstractKeyedStateBackend<K> backend,
             StateLog log,
-            InternalMapState<K, N, UK, UV> map) {
-        super(backend, log, map);
-        bindSerializers();
+            InternalMapState<K, N, UK, UV> map,
+            RecordSerializers<K, N, Map<UK, UV>> serializers) {
+        super(backend, log, map, serializers);
+        bindSerializers(serializers);
     }
 
-    private void bindSerializers() {
-        MapSerializer<UK, UV> serializer = (MapSerializer<UK, UV>) delegate().getValueSerializer();
+    private void bindSerializers(RecordSerializers<K, N, Map<UK, UV>> serializers) {
+        MapSerializer<UK, UV> serializer = (MapSerializer<UK, UV>) serializers.values();
         mapKeySerializer = serializer.getKeySerializer();
         mapValueSerializer = serializer.getValueSerializer();
     }
 
     @Override
-    @SuppressWarnings("unchecked") // a delegate's state keeps its types under its name
-    void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor) {
-        setDelegate((InternalMapState<K, N, UK, UV>) delegate);
-        bindSerializers();
+    void rebind(
+            InternalKvState<K, N, Map<UK, UV>> delegate,
+            RecordSerializers<K, N, Map<UK, UV>> serializers,
+            StateDescriptor<?, ?> descriptor) {
+        setDelegate((InternalMapState<K, N, UK, UV>) delegate, serializers);
+        bindSerializers(serializers);
     }
 
     @Override

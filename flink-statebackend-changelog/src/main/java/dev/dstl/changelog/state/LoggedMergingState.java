@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.state;
 
+import dev.dstl.changelog.record.RecordSerializers;
 import dev.dstl.changelog.record.StateLog;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
@@ -41,8 +42,12 @@ abstract class LoggedMergingState<
                 K, N, IN, SV, OUT, S extends InternalMergingState<K, N, IN, SV, OUT>>
         extends LoggedState<K, N, SV, S> implements InternalMergingState<K, N, IN, SV, OUT> {
 
-    LoggedMergingState(AbstractKeyedStateBackend<K> backend, StateLog log, S delegate) {
-        super(backend, log, delegate);
+    LoggedMergingState(
+            AbstractKeyedStateBackend<K> backend,
+            StateLog log,
+            S delegate,
+            RecordSerializers<K, N, SV> serializers) {
+        super(backend, log, delegate, serializers);
     }
 
     /** Writes the payload of a record that sets {@code value}. */

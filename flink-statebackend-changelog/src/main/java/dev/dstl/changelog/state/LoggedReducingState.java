@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.state;
 
+import dev.dstl.changelog.record.RecordSerializers;
 import dev.dstl.changelog.record.StateLog;
 import java.io.IOException;
 import org.apache.flink.api.common.functions.ReduceFunction;
@@ -46,17 +47,21 @@ final class LoggedReducingState<K, N, V>
             AbstractKeyedStateBackend<K> backend,
             StateLog log,
             InternalReducingState<K, N, V> delegate,
+            RecordSerializers<K, N, V> serializers,
             ReduceFunction<V> function) {
-        super(backend, log, delegate);
-        this.valueSerializer = delegate.getValueSerializer();
+        super(backend, log, delegate, serializers);
+        this.valueSerializer = serializers.values();
         this.function = function;
     }
 
     @Override
     @SuppressWarnings("unchecked") // a delegate's state keeps its types under its name
-    void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor) {
-        setDelegate((InternalReducingState<K, N, V>) delegate);
-        valueSerializer = delegate().getValueSerializer();
+    void rebind(
+            InternalKvState<K, N, V> delegate,
+            RecordSerializers<K, N, V> serializers,
+            StateDescriptor<?, ?> descriptor) {
+        setDelegate((InternalReducingState<K, N, V>) delegate, serializers);
+        valueSerializer = serializers.values();
         function = ((ReducingStateDescriptor<V>) descriptor).getReduceFunction();
     }
 

@@ -17,6 +17,7 @@
 package dev.dstl.changelog.state;
 
 import dev.dstl.changelog.delegate.DelegateStates;
+import dev.dstl.changelog.record.RecordSerializers;
 import dev.dstl.changelog.record.StateLog;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
@@ -52,23 +53,30 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
     private TypeSerializer<N> namespaceSerializer;
     @Nullable private N namespace;
 
-    LoggedState(AbstractKeyedStateBackend<K> backend, StateLog log, S delegate) {
+    LoggedState(
+            AbstractKeyedStateBackend<K> backend,
+            StateLog log,
+            S delegate,
+            RecordSerializers<K, N, SV> serializers) {
         this.backend = backend;
         this.log = log;
         this.delegateMayKeepObjects = DelegateStates.mayKeepObjects(backend);
-        setDelegate(delegate);
+        setDelegate(delegate, serializers);
     }
 
     /**
      * Replaces the delegate's state, serializers and functions after the job has registered the
      * state again.
      */
-    abstract void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor);
+    abstract void rebind(
+            InternalKvState<K, N, SV> delegate,
+            RecordSerializers<K, N, SV> serializers,
+            StateDescriptor<?, ?> descriptor);
 
-    final void setDelegate(S delegate) {
+    final void setDelegate(S delegate, RecordSerializers<K, N, SV> serializers) {
         this.delegate = delegate;
-        this.keySerializer = backend.getKeySerializer();
-        this.namespaceSerializer = delegate.getNamespaceSerializer();
+        this.keySerializer = serializers.keys();
+        this.namespaceSerializer = serializers.namespaces();
         if (namespace != null) {
             delegate.setCurrentNamespace(namespace);
         }

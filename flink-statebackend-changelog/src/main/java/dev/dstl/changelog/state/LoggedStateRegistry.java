@@ -18,6 +18,7 @@ package dev.dstl.changelog.state;
 
 import dev.dstl.changelog.delegate.DelegateStates;
 import dev.dstl.changelog.record.ChangelogAppender;
+import dev.dstl.changelog.record.RecordSerializers;
 import dev.dstl.changelog.record.StateKind;
 import dev.dstl.changelog.record.StateLog;
 import dev.dstl.changelog.record.StateRegistration;
@@ -110,7 +111,11 @@ public final class LoggedStateRegistry<K> {
                         stateDescriptor,
                         snapshotTransformFactory,
                         allowFutureMetadataUpdates);
-        StateRegistration registration = StateRegistration.ofState(stateDescriptor, state);
+        RecordSerializers<K, N, SV> serializers =
+                DelegateStates.mayKeepObjects(delegate)
+                        ? RecordSerializers.of(state)
+                        : RecordSerializers.duplicatesOf(state);
+        StateRegistration registration = StateRegistration.ofState(stateDescriptor, serializers);
         String name = stateDescriptor.getName();
         schemas.registered(
                 new StateSchema(
@@ -120,37 +125,44 @@ public final class LoggedStateRegistry<K> {
         @SuppressWarnings("unchecked") // the delegate refuses a name with other types
         LoggedState<K, N, SV, ?> known = (LoggedState<K, N, SV, ?>) statesByName.get(name);
         if (known == null) {
-            known = wrap(stateDescriptor, state, log.register(registration));
+            known = wrap(stateDescriptor, state, serializers, log.register(registration));
             statesByName.put(name, known);
         } else {
             known.log().update(registration);
-            known.rebind(state, stateDescriptor);
+            known.rebind(state, serializers, stateDescriptor);
         }
         return known;
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // the descriptor determines the type
     private <N, SV> LoggedState<K, N, SV, ?> wrap(
-            StateDescriptor<?, SV> descriptor, InternalKvState<K, N, SV> state, StateLog stateLog) {
+            StateDescriptor<?, SV> descriptor,
+            InternalKvState<K, N, SV> state,
+            RecordSerializers<K, N, SV> serializers,
+            StateLog stateLog) {
         switch (StateKind.of(descriptor.getType())) {
             case VALUE:
                 return new LoggedValueState<>(
-                        delegate, stateLog, (InternalValueState<K, N, SV>) state);
+                        delegate, stateLog, (InternalValueState<K, N, SV>) state, serializers);
             case LIST:
-                return new LoggedListState(delegate, stateLog, (InternalListState) state);
+                return new LoggedListState(
+                        delegate, stateLog, (InternalListState) state, serializers);
             case MAP:
-                return new LoggedMapState(delegate, stateLog, (InternalMapState) state);
+                return new LoggedMapState(
+                        delegate, stateLog, (InternalMapState) state, serializers);
             case REDUCING:
                 return new LoggedReducingState<>(
                         delegate,
                         stateLog,
                         (InternalReducingState<K, N, SV>) state,
+                        serializers,
                         ((ReducingStateDescriptor<SV>) descriptor).getReduceFunction());
             case AGGREGATING:
                 return new LoggedAggregatingState(
                         delegate,
                         stateLog,
                         (InternalAggregatingState) state,
+                        serializers,
                         ((AggregatingStateDescriptor) descriptor).getAggregateFunction());
             default:
                 throw new IllegalArgumentException(

@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.state;
 
+import dev.dstl.changelog.record.RecordSerializers;
 import dev.dstl.changelog.record.StateLog;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
@@ -41,16 +42,19 @@ final class LoggedValueState<K, N, V> extends LoggedState<K, N, V, InternalValue
     LoggedValueState(
             AbstractKeyedStateBackend<K> backend,
             StateLog log,
-            InternalValueState<K, N, V> delegate) {
-        super(backend, log, delegate);
-        this.valueSerializer = delegate.getValueSerializer();
+            InternalValueState<K, N, V> delegate,
+            RecordSerializers<K, N, V> serializers) {
+        super(backend, log, delegate, serializers);
+        this.valueSerializer = serializers.values();
     }
 
     @Override
-    @SuppressWarnings("unchecked") // a delegate's state keeps its types under its name
-    void rebind(InternalKvState<K, ?, ?> delegate, StateDescriptor<?, ?> descriptor) {
-        setDelegate((InternalValueState<K, N, V>) delegate);
-        valueSerializer = delegate().getValueSerializer();
+    void rebind(
+            InternalKvState<K, N, V> delegate,
+            RecordSerializers<K, N, V> serializers,
+            StateDescriptor<?, ?> descriptor) {
+        setDelegate((InternalValueState<K, N, V>) delegate, serializers);
+        valueSerializer = serializers.values();
     }
 
     @Override

@@ -156,12 +156,13 @@ class StateRegistrationTest {
         try (Delegate<Integer> delegate = Delegate.Kind.HASH_MAP.create(IntSerializer.INSTANCE)) {
             return StateRegistration.ofState(
                             descriptor,
-                            DelegateStates.register(
-                                    delegate.backend(),
-                                    LongSerializer.INSTANCE,
-                                    descriptor,
-                                    StateSnapshotTransformFactory.noTransform(),
-                                    false))
+                            RecordSerializers.of(
+                                    DelegateStates.register(
+                                            delegate.backend(),
+                                            LongSerializer.INSTANCE,
+                                            descriptor,
+                                            StateSnapshotTransformFactory.noTransform(),
+                                            false)))
                     .toBytes();
         }
     }

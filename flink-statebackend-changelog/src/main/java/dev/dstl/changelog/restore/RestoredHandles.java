@@ -176,23 +176,24 @@ public final class RestoredHandles {
      */
     private static Stream<ChangelogStateHandle> logsOf(
             ChangelogStateBackendHandle handle, List<ChangelogStateHandle> logs) {
-        return logs.stream().map(log -> narrowed(log, handle.getKeyGroupRange()));
+        return logs.stream().flatMap(log -> narrowed(log, handle.getKeyGroupRange()));
     }
 
-    private static ChangelogStateHandle narrowed(ChangelogStateHandle log, KeyGroupRange range) {
-        if (!(log instanceof InMemoryChangelogStateHandle)
-                || range.getIntersection(log.getKeyGroupRange()).equals(log.getKeyGroupRange())) {
-            return log;
+    private static Stream<ChangelogStateHandle> narrowed(
+            ChangelogStateHandle log, KeyGroupRange range) {
+        KeyGroupRange left = range.getIntersection(log.getKeyGroupRange());
+        if (!(log instanceof InMemoryChangelogStateHandle) || left.equals(log.getKeyGroupRange())) {
+            return Stream.of(log);
         }
-        List<StateChange> changes = new ArrayList<>();
-        for (StateChange change : ((InMemoryChangelogStateHandle) log).getChanges()) {
-            if (change.getKeyGroup() == StateChange.META_KEY_GROUP
-                    || range.contains(change.getKeyGroup())) {
-                changes.add(change);
-            }
+        if (left.getNumberOfKeyGroups() == 0) {
+            return Stream.empty();
         }
-        return new InMemoryChangelogStateHandle(
-                changes, SequenceNumber.of(0), SequenceNumber.of(changes.size()), range);
+        // Every change, since Flink may have recorded one of a timer under any key group.
+        List<StateChange> changes =
+                new ArrayList<>(((InMemoryChangelogStateHandle) log).getChanges());
+        return Stream.of(
+                new InMemoryChangelogStateHandle(
+                        changes, SequenceNumber.of(0), SequenceNumber.of(changes.size()), left));
     }
 
     /**

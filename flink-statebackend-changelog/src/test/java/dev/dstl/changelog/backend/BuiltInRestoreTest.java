@@ -28,6 +28,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -61,6 +62,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class BuiltInRestoreTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);
+    private static final KeyGroupRange LOWER_HALF = KeyGroupRange.of(0, 3);
 
     @TempDir private Path directory;
 
@@ -210,6 +212,67 @@ class BuiltInRestoreTest {
                 TestTask.start(directory, delegate, LogStorage.DSTL, new FakeJobManager(), parts)) {
             assertThat(new EveryState(task).contents(ALL)).isEqualTo(contents);
         }
+    }
+
+    /**
+     * Flink's timer service on asynchronous state polls a timer before it sets the key, so that the
+     * built-in changelog has the removal under the key group of any key.
+     */
+    @ParameterizedTest
+    @EnumSource(
+            value = BuiltInLog.class,
+            names = {"FILES", "PREEMPTIVE_FILES", "MEMORY"})
+    void timerPolledWhileAnotherKeyWasCurrent_doesNotReturnInTwoSubtasks(BuiltInLog log)
+            throws Exception {
+        FakeJobManager jobManager = new FakeJobManager();
+        SortedSet<Long> left;
+        try (TestTask task = builtIn(Delegate.HASHMAP, log, jobManager, ALL, List.of())) {
+            for (int key = 0; key < EveryState.KEYS; key++) {
+                task.backend().setCurrentKey(key);
+                task.timers().add(TestTask.timer(key, 1000 + key));
+            }
+            // The built-in changelog orders what is in one checkpoint by key group.
+            task.checkpoint(1);
+            for (int key = 0; key < EveryState.KEYS / 2; key++) {
+                task.backend().setCurrentKey(keyOfTheOtherHalf(key));
+                assertThat(task.timers().poll().getKey()).isEqualTo(key);
+            }
+            left = task.timerTimes();
+            task.checkpoint(2);
+        }
+        List<KeyedStateHandle> parts = new java.util.ArrayList<>();
+        SortedSet<Long> found = new TreeSet<>();
+        for (KeyGroupRange part : List.of(LOWER_HALF, KeyGroupRange.of(4, 7))) {
+            try (TestTask task =
+                    TestTask.startSubtask(
+                            directory,
+                            Delegate.HASHMAP,
+                            LogStorage.DSTL,
+                            new FakeJobManager(),
+                            part,
+                            cut(jobManager, part))) {
+                found.addAll(task.timerTimes());
+                parts.add(task.checkpoint(3));
+            }
+        }
+        assertThat(found).isEqualTo(left);
+        try (TestTask task =
+                TestTask.start(
+                        directory,
+                        Delegate.HASHMAP,
+                        LogStorage.DSTL,
+                        new FakeJobManager(),
+                        parts)) {
+            assertThat(task.timerTimes()).isEqualTo(left);
+        }
+    }
+
+    private static int keyOfTheOtherHalf(int key) {
+        int other = 0;
+        while (EveryState.owns(LOWER_HALF, other) == EveryState.owns(LOWER_HALF, key)) {
+            other++;
+        }
+        return other;
     }
 
     @ParameterizedTest

@@ -67,7 +67,7 @@ final class OverlappingBases<K> implements Closeable {
     /**
      * Creates a directory for the files.
      *
-     * @param temporary parent of the directory
+     * @param temporary parent of the directory; emptied when a process follows one that was killed
      * @param delegates restores bases that are only read
      * @param cancelRegistry closes open streams when the task is cancelled
      */

@@ -25,7 +25,6 @@ import dev.dstl.changelog.schema.SchemaVersion;
 import dev.dstl.changelog.sorting.ReplayOrder;
 import dev.dstl.log.api.RestoredFiles;
 import java.io.IOException;
-import java.nio.file.Paths;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -202,7 +201,7 @@ public final class RestoreOperation<K> {
                 environment.getTaskInfo().getTaskNameWithSubtasks());
         try (OverlappingBases<K> bases =
                 new OverlappingBases<>(
-                        Paths.get(environment.getTaskManagerInfo().getTmpDirectories()[0]),
+                        environment.getTaskManagerInfo().getTmpWorkingDirectory().toPath(),
                         delegate,
                         cancelRegistry)) {
             return delegate.restore(keyGroups, bases.cut(restored.bases()), history, false);

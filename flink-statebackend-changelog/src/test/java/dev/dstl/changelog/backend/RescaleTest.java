@@ -37,6 +37,7 @@ import org.apache.flink.contrib.streaming.state.EmbeddedRocksDBStateBackend;
 import org.apache.flink.runtime.query.TaskKvStateRegistry;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupsStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.state.changelog.ChangelogStateBackend;
 import org.apache.flink.util.function.BiConsumerWithException;
@@ -117,6 +118,32 @@ class RescaleTest {
     /** All operators of a task share its registry, and disposing of a backend empties it. */
     @Test
     void delegateThatIsOnlyRead_removesNoQueryableStateOfTheTask() throws Exception {
+        DelegateRecorder recorder = new DelegateRecorder();
+        try (TestTask task = restoreOverlappingBases(recorder)) {
+            TaskKvStateRegistry ofTask = task.environment.getTaskKvStateRegistry();
+            assertThat(recorder.registries).hasSizeGreaterThan(1);
+            assertThat(recorder.registries)
+                    .filteredOn(registry -> registry == ofTask)
+                    .as("the delegate that is kept")
+                    .hasSize(1);
+        }
+    }
+
+    /** Flink empties this directory when a process follows one that was killed. */
+    @Test
+    void basesThatOverlap_areSeparatedInTheWorkingDirectory() throws Exception {
+        DelegateRecorder recorder = new DelegateRecorder();
+        try (TestTask task = restoreOverlappingBases(recorder)) {
+            String working =
+                    task.environment.getTaskManagerInfo().getTmpWorkingDirectory().getPath();
+            assertThat(recorder.files)
+                    .filteredOn(file -> file.contains("dstl-bases-"))
+                    .hasSizeGreaterThan(1)
+                    .allMatch(file -> file.contains(working + "/dstl-bases-"));
+        }
+    }
+
+    private TestTask restoreOverlappingBases(DelegateRecorder recorder) throws Exception {
         use(Delegate.ROCKSDB_INCREMENTAL, LogStorage.DSTL);
         List<KeyedStateHandle> handles =
                 run(ONE, List.of(), (task, subtask) -> assertThat(task.materialize()).isTrue());
@@ -129,37 +156,29 @@ class RescaleTest {
                                 assertThat(task.materialize()).isTrue();
                             }
                         });
-        RegistryRecorder recorder = new RegistryRecorder();
         recorder.setDbStoragePath(directory.resolve("recorder").toString());
         FakeJobManager jobManager = new FakeJobManager();
         for (KeyedStateHandle handle : handles) {
             jobManager.acknowledge(0, handle);
         }
-        try (TestTask task =
-                TestTask.start(
-                        directory,
-                        new ChangelogStateBackend(recorder),
-                        storage.taskStateManager(directory.resolve("log")),
-                        TestTask.checkpoints(directory),
-                        jobManager,
-                        handles)) {
-            TaskKvStateRegistry ofTask = task.environment.getTaskKvStateRegistry();
-            assertThat(recorder.registries).hasSizeGreaterThan(1);
-            assertThat(recorder.registries)
-                    .filteredOn(registry -> registry == ofTask)
-                    .as("the delegate that is kept")
-                    .hasSize(1);
-        }
+        return TestTask.start(
+                directory,
+                new ChangelogStateBackend(recorder),
+                storage.taskStateManager(directory.resolve("log")),
+                TestTask.checkpoints(directory),
+                jobManager,
+                handles);
     }
 
-    /** Records the registries of queryable states that its backends are given. */
-    private static final class RegistryRecorder extends EmbeddedRocksDBStateBackend {
+    /** Records the registries of queryable states and the files that its backends are given. */
+    private static final class DelegateRecorder extends EmbeddedRocksDBStateBackend {
 
         private static final long serialVersionUID = 1L;
 
         private final transient List<TaskKvStateRegistry> registries = new ArrayList<>();
+        private final transient List<String> files = new ArrayList<>();
 
-        private RegistryRecorder() {
+        private DelegateRecorder() {
             super(true);
         }
 
@@ -167,6 +186,15 @@ class RescaleTest {
         public <K> AbstractKeyedStateBackend<K> createKeyedStateBackend(
                 KeyedStateBackendParameters<K> parameters) throws IOException {
             registries.add(parameters.getKvStateRegistry());
+            for (KeyedStateHandle restored : parameters.getStateHandles()) {
+                if (restored instanceof KeyGroupsStateHandle) {
+                    files.add(
+                            ((KeyGroupsStateHandle) restored)
+                                    .getDelegateStateHandle()
+                                    .getStreamStateHandleID()
+                                    .getKeyString());
+                }
+            }
             return super.createKeyedStateBackend(parameters);
         }
     }

@@ -23,12 +23,14 @@ import dev.dstl.tool.fixture.WrittenCheckpoint;
 import dev.dstl.tool.fixture.WrittenLog;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.junit.jupiter.api.Test;
 
 class VerifyCommandTest extends ToolTest {
@@ -105,6 +107,31 @@ class VerifyCommandTest extends ToolTest {
             Files.write(fileOf(written), Arrays.copyOf(intact, intact.length - 1));
 
             dstl("verify", checkpoint).fails(1, "missing or damaged");
+        }
+    }
+
+    @Test
+    void anIntactSegmentInThePlaceOfAnother_isFound() throws Exception {
+        try (WrittenLog log = new WrittenLog(basePath())) {
+            log.writeSome();
+            ChangelogStateHandleStreamImpl written = log.writeSome();
+            assertThat(written.getHandlesAndOffsets()).hasSize(2);
+            Path checkpoint = WrittenCheckpoint.of(checkpoints(), 7, written);
+            dstl("verify", checkpoint).isFine();
+            List<Path> files = new ArrayList<>();
+            for (Tuple2<StreamStateHandle, Long> position : written.getHandlesAndOffsets()) {
+                files.add(Path.of(((FileStateHandle) position.f0).getFilePath().toUri().getPath()));
+            }
+            Files.copy(files.get(0), files.get(1), StandardCopyOption.REPLACE_EXISTING);
+
+            dstl("verify", checkpoint)
+                    .fails(
+                            1,
+                            "1 of 2 segments",
+                            files.get(1).toString(),
+                            "at byte 12 expected a frame of changelog ",
+                            " after sequence number ",
+                            "found one of changelog ");
         }
     }
 

@@ -16,6 +16,7 @@
 
 package dev.dstl.tool.inspection;
 
+import dev.dstl.log.segment.FrameOrder;
 import dev.dstl.tool.checkpoint.CheckpointContent;
 import dev.dstl.tool.checkpoint.SubtaskLog;
 import dev.dstl.tool.output.ByteSize;
@@ -34,7 +35,8 @@ import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * Whether every segment of a checkpoint exists and is intact, and every offset is that of a frame.
+ * Whether every segment of a checkpoint exists and is intact, and every offset is that of a frame
+ * that belongs there.
  */
 public final class VerificationReport implements Report {
 
@@ -68,9 +70,17 @@ public final class VerificationReport implements Report {
                 offsets.computeIfAbsent(position.f0, segment -> new TreeSet<>()).add(position.f1);
             }
         }
-        List<VerifiedSegment> segments = new ArrayList<>();
-        offsets.forEach((segment, needed) -> segments.add(VerifiedSegment.verify(segment, needed)));
-        return new VerificationReport(checkpoint, segments);
+        Map<StreamStateHandle, VerifiedSegment> segments = new LinkedHashMap<>();
+        offsets.forEach(
+                (segment, needed) ->
+                        segments.put(segment, VerifiedSegment.verify(segment, needed)));
+        for (SubtaskLog log : checkpoint.logs()) {
+            FrameOrder order = new FrameOrder(log.keyGroups());
+            for (Tuple2<StreamStateHandle, Long> position : log.positions()) {
+                segments.get(position.f0).verifyPlace(position.f1, order);
+            }
+        }
+        return new VerificationReport(checkpoint, new ArrayList<>(segments.values()));
     }
 
     private List<VerifiedSegment> damaged() {

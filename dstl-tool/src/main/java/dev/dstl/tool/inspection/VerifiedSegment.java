@@ -17,19 +17,22 @@
 package dev.dstl.tool.inspection;
 
 import dev.dstl.log.api.LogRecord;
+import dev.dstl.log.segment.CorruptSegmentException;
 import dev.dstl.log.segment.FrameCursor;
 import dev.dstl.log.segment.FrameHeader;
+import dev.dstl.log.segment.FrameOrder;
+import dev.dstl.log.segment.FrameOrigin;
 import dev.dstl.log.segment.SegmentInspection;
 import dev.dstl.log.segment.SegmentReader;
 import dev.dstl.tool.checkpoint.SubtaskLog;
 import dev.dstl.tool.files.Damage;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
@@ -44,6 +47,10 @@ final class VerifiedSegment {
 
     private final String name;
     private final int neededFrames;
+
+    /** The needed frames by offset. */
+    private final Map<Long, FrameOrigin> frames = new HashMap<>();
+
     private long bytes;
     @Nullable private String problem;
 
@@ -69,15 +76,16 @@ final class VerifiedSegment {
     private void readFile(Path file, Set<Long> offsets) throws IOException {
         FileSystem fileSystem = FileSystem.getUnguardedFileSystem(file.toUri());
         long length = fileSystem.getFileStatus(file).getLen();
-        Set<Long> frames =
+        for (FrameHeader frame :
                 SegmentInspection.inspect(file.toString(), fileSystem.open(file), length)
-                        .frames()
-                        .stream()
-                        .map(FrameHeader::offset)
-                        .collect(Collectors.toSet());
+                        .frames()) {
+            if (offsets.contains(frame.offset())) {
+                frames.put(frame.offset(), frame.origin());
+            }
+        }
         bytes = length;
         Set<Long> astray = new TreeSet<>(offsets);
-        astray.removeAll(frames);
+        astray.removeAll(frames.keySet());
         if (!astray.isEmpty()) {
             problem = "no frame begins at byte " + astray.iterator().next();
         }
@@ -96,6 +104,23 @@ final class VerifiedSegment {
                     continue;
                 }
                 bytes += frame.length();
+                frames.put(offset, frame.origin());
+            }
+        }
+    }
+
+    /**
+     * Verifies that a frame is the next one of a changelog. Does nothing if the segment is damaged.
+     */
+    void verifyPlace(long offset, FrameOrder order) {
+        FrameOrigin frame = frames.get(offset);
+        if (problem == null && frame != null) {
+            String expected = order.next(frame);
+            if (expected != null) {
+                problem =
+                        Damage.text(
+                                CorruptSegmentException.damaged(
+                                        name, offset, expected, frame.toString()));
             }
         }
     }

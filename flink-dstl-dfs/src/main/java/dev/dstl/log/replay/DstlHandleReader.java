@@ -86,7 +86,8 @@ public final class DstlHandleReader implements ChangelogReader {
         }
         boolean ahead = budget != null && handle.getHandlesAndOffsets().size() > 1;
         return new HandleCursor(
-                ahead ? new ReadAhead(handle, budget, session) : new FrameByFrame(handle, session));
+                ahead ? new ReadAhead(handle, budget, session) : new FrameByFrame(handle, session),
+                handle.getKeyGroupRange());
     }
 
     @Override

@@ -19,17 +19,28 @@ package dev.dstl.log.replay;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.segment.FrameCursor;
+import dev.dstl.log.segment.FrameOrder;
 import java.io.IOException;
+import org.apache.flink.runtime.state.KeyGroupRange;
 
 /** Returns the records of all frames of a handle, in order. Owns the frames. */
 final class HandleCursor implements RecordCursor {
 
     private final FrameSequence frames;
     private final FrameCursor frame = new FrameCursor();
+
+    private final FrameOrder order;
+
     private boolean inFrame;
 
-    HandleCursor(FrameSequence frames) {
+    /**
+     * Creates a cursor.
+     *
+     * @param keyGroups key groups of the handle
+     */
+    HandleCursor(FrameSequence frames, KeyGroupRange keyGroups) {
         this.frames = frames;
+        this.order = new FrameOrder(keyGroups);
     }
 
     @Override
@@ -39,6 +50,7 @@ final class HandleCursor implements RecordCursor {
             if (!inFrame) {
                 return false;
             }
+            frame.verifyPlace(order);
         }
         return true;
     }

@@ -212,6 +212,18 @@ public final class FrameCursor implements RecordCursor {
                 found);
     }
 
+    /**
+     * Verifies that the frame is the next one of an order.
+     *
+     * @throws CorruptSegmentException if it is not
+     */
+    public void verifyPlace(FrameOrder order) throws CorruptSegmentException {
+        String expected = order.next(frame.origin());
+        if (expected != null) {
+            throw segment.damaged(frame.offset(), expected, frame.origin().toString());
+        }
+    }
+
     /** Forgets the frame; the segment stays open. */
     @Override
     public void close() {

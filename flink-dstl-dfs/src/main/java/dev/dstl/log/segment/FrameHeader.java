@@ -30,10 +30,7 @@ public final class FrameHeader {
 
     private final long offset;
     private final int length;
-    private final UUID logId;
-    private final long sequence;
-    private final int fromKeyGroup;
-    private final int toKeyGroup;
+    private final FrameOrigin origin;
     private final int blockBytes;
 
     private final int[] keyGroups;
@@ -48,10 +45,12 @@ public final class FrameHeader {
         this.offset = offset;
         this.length = SegmentFormat.FRAME_HEADER_BYTES + index.remaining();
         header.position(Integer.BYTES + Integer.BYTES);
-        this.logId = new UUID(header.getLong(), header.getLong());
-        this.sequence = header.getLong();
-        this.fromKeyGroup = header.getInt();
-        this.toKeyGroup = header.getInt();
+        this.origin =
+                new FrameOrigin(
+                        new UUID(header.getLong(), header.getLong()),
+                        header.getLong(),
+                        header.getInt(),
+                        header.getInt());
         long plainBytes = header.getLong();
         long storedBytes = header.getLong();
         this.blockBytes = header.getInt();
@@ -140,24 +139,29 @@ public final class FrameHeader {
         }
     }
 
+    /** Returns the changelog and the place in it. */
+    public FrameOrigin origin() {
+        return origin;
+    }
+
     /** Returns the id of the writer incarnation. */
     public UUID logId() {
-        return logId;
+        return origin.logId();
     }
 
     /** Returns the sequence number of the batch. */
     public long sequence() {
-        return sequence;
+        return origin.sequence();
     }
 
     /** Returns the first key group of the writer, inclusive. */
     public int fromKeyGroup() {
-        return fromKeyGroup;
+        return origin.fromKeyGroup();
     }
 
     /** Returns the last key group of the writer, exclusive. */
     public int toKeyGroup() {
-        return toKeyGroup;
+        return origin.toKeyGroup();
     }
 
     /** Returns the offset of the frame in its file. */

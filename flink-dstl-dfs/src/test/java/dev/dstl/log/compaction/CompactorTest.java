@@ -66,8 +66,12 @@ import org.junit.jupiter.api.Timeout;
 
 class CompactorTest {
 
-    private static final EncodedSegment SEGMENT =
-            TestSegments.encode(SegmentCodec.NONE, List.of(put(1, 1, "key", "value")));
+    private static final EncodedSegment SEGMENT = segment(0);
+
+    private static EncodedSegment segment(long sequence) {
+        return TestSegments.encodeFrom(
+                sequence, SegmentCodec.NONE, List.of(put(1, 1, "key", "value")));
+    }
 
     private final LogFixture log = LogFixture.onCallingThread(new Configuration());
     private final Compactor compactor = log.compactor();
@@ -362,7 +366,7 @@ class CompactorTest {
         }
 
         private UnclosingHandle(String name, Semaphore closing, Wait answer) {
-            super(name, TestSegments.bytes(SEGMENT));
+            super(name, TestSegments.bytes(segment(name.charAt(0))));
             this.closing = closing;
             this.answer = answer;
         }

@@ -25,8 +25,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
 import dev.dstl.log.api.TestRecord;
+import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.batch.TestBatches;
+import dev.dstl.log.segment.CorruptSegmentException;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
+import dev.dstl.log.segment.SegmentEncoder;
 import dev.dstl.log.segment.TestSegments;
 import dev.dstl.log.testing.ForeignException;
 import java.io.IOException;
@@ -38,6 +42,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.FSDataInputStream;
@@ -58,6 +63,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DstlHandleReaderTest {
+
+    private static final UUID OTHER_LOG = new UUID(1, 2);
+    private static final long FRAME_OFFSET = segmentOf(OTHER_LOG, 0).frameOffset(0);
 
     private final DstlHandleReader reader = reader();
 
@@ -93,7 +101,7 @@ class DstlHandleReaderTest {
                         Arrays.asList(meta(1, "state"), put(1, 1, "a", "1"), put(9, 1, "b", "1")),
                         Arrays.asList(put(2, 1, "a", "2")));
         EncodedSegment second =
-                TestSegments.encode(SegmentCodec.NONE, Arrays.asList(put(1, 1, "a", "3")));
+                TestSegments.encodeFrom(2, SegmentCodec.NONE, Arrays.asList(put(1, 1, "a", "3")));
         StreamStateHandle firstFile = file("first.seg", first);
         StreamStateHandle secondInMemory = TestSegments.inMemory(TestSegments.bytes(second));
 
@@ -309,11 +317,12 @@ class DstlHandleReaderTest {
 
     @Test
     void segmentsThatCannotBeClosed_areReadToTheirEnd() throws IOException {
-        EncodedSegment segment =
-                TestSegments.encode(SegmentCodec.NONE, Arrays.asList(put(1, 1, "a", "1")));
-        byte[] bytes = TestSegments.bytes(segment);
         List<Tuple2<StreamStateHandle, Long>> places = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
+            EncodedSegment segment =
+                    TestSegments.encodeFrom(
+                            i, SegmentCodec.NONE, Arrays.asList(put(1, 1, "a", "1")));
+            byte[] bytes = TestSegments.bytes(segment);
             places.add(Tuple2.of(new UnclosableHandle(i + ".seg", bytes), segment.frameOffset(0)));
         }
 
@@ -357,6 +366,63 @@ class DstlHandleReaderTest {
                 }
             };
         }
+    }
+
+    @Test
+    void segmentOfAnotherChangelog_isRefused() throws IOException {
+        StreamStateHandle first = file("1.seg", segmentOf(TestBatches.LOG_ID, 1));
+        StreamStateHandle other = file("2.seg", segmentOf(OTHER_LOG, 2));
+        assertThatThrownBy(() -> read(oneFrameEach(KeyGroupRange.of(0, 8), first, other)))
+                .isInstanceOf(CorruptSegmentException.class)
+                .hasMessageContaining("2.seg, byte " + FRAME_OFFSET)
+                .hasMessageContaining(
+                        "expected a frame of changelog "
+                                + TestBatches.LOG_ID
+                                + " after sequence number 1")
+                .hasMessageContaining(
+                        "found one of changelog "
+                                + OTHER_LOG
+                                + ", sequence number 2, key groups 0 to 127");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2})
+    void segmentThatIsNotTheNext_isRefused(long second) throws IOException {
+        StreamStateHandle first = file("1.seg", segmentOf(TestBatches.LOG_ID, 2));
+        StreamStateHandle before = file("2.seg", segmentOf(TestBatches.LOG_ID, second));
+        assertThatThrownBy(() -> read(oneFrameEach(KeyGroupRange.of(0, 8), first, before)))
+                .isInstanceOf(CorruptSegmentException.class)
+                .hasMessageContaining("2.seg")
+                .hasMessageContaining("after sequence number 2")
+                .hasMessageContaining("sequence number " + second + ",");
+    }
+
+    @Test
+    void segmentOfOtherKeyGroups_isRefused() throws IOException {
+        StreamStateHandle file = file("1.seg", segmentOf(TestBatches.LOG_ID, 1));
+        assertThat(read(oneFrameEach(KeyGroupRange.of(127, 130), file))).isEmpty();
+        assertThatThrownBy(() -> read(oneFrameEach(KeyGroupRange.of(128, 130), file)))
+                .isInstanceOf(CorruptSegmentException.class)
+                .hasMessageContaining("expected a frame of a changelog with key groups of 128 to")
+                .hasMessageContaining("key groups 0 to 127");
+    }
+
+    private static EncodedSegment segmentOf(UUID changelog, long sequence) {
+        LogBatch batch = TestBatches.batch(changelog, sequence, Arrays.asList(put(1, 1, "a", "1")));
+        try {
+            return new SegmentEncoder(SegmentCodec.NONE).encode(List.of(batch));
+        } finally {
+            batch.release();
+        }
+    }
+
+    private static ChangelogStateHandleStreamImpl oneFrameEach(
+            KeyGroupRange keyGroups, StreamStateHandle... segments) {
+        List<Tuple2<StreamStateHandle, Long>> places = new ArrayList<>();
+        for (StreamStateHandle segment : segments) {
+            places.add(Tuple2.of(segment, FRAME_OFFSET));
+        }
+        return handle("dstl", keyGroups, places);
     }
 
     @Test

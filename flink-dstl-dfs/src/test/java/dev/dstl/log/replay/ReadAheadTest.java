@@ -55,11 +55,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ReadAheadTest extends DstlHandleReaderTest {
 
     private static final int SEGMENTS = 30;
-    private static final EncodedSegment SEGMENT =
-            TestSegments.encode(
-                    SegmentCodec.NONE,
-                    Arrays.asList(put(1, 1, "a", "1"), put(9, 1, "b", "1")),
-                    Arrays.asList(put(1, 1, "a", "2")));
+    private static final EncodedSegment SEGMENT = segment(0);
+
+    private static EncodedSegment segment(int number) {
+        return TestSegments.encodeFrom(
+                2L * number,
+                SegmentCodec.NONE,
+                Arrays.asList(put(1, 1, "a", "1"), put(9, 1, "b", "1")),
+                Arrays.asList(put(1, 1, "a", "2")));
+    }
 
     private ReadAheadBudget budget;
 
@@ -105,7 +109,7 @@ class ReadAheadTest extends DstlHandleReaderTest {
     @Test
     void damage_isReportedInItsTurn() throws Exception {
         List<StreamStateHandle> segments = handles(null);
-        byte[] damaged = TestSegments.bytes(SEGMENT);
+        byte[] damaged = TestSegments.bytes(segment(3));
         damaged[(int) SEGMENT.frameOffset(1) - 1] ^= 1;
         segments.set(3, new ByteStreamStateHandle("damaged.seg", damaged));
         List<TestRecord> before = new ArrayList<>();
@@ -141,7 +145,7 @@ class ReadAheadTest extends DstlHandleReaderTest {
         CountDownLatch closing = new CountDownLatch(1);
         List<StreamStateHandle> segments = handles(null);
         for (int i = 0; i < ReadAhead.SEGMENTS_AHEAD - 1; i++) {
-            segments.set(i, new UnclosingHandle(i + ".seg", closing));
+            segments.set(i, new UnclosingHandle(i, closing));
         }
 
         assertThat(read(readerWithin(1 << 20), segments)).hasSize(2 * SEGMENTS);
@@ -167,7 +171,7 @@ class ReadAheadTest extends DstlHandleReaderTest {
                                 left.getAndDecrement() > 0
                                         ? threads.newThread(work)
                                         : new UnstartableThread(work));
-        try (RecordCursor cursor = new HandleCursor(frames)) {
+        try (RecordCursor cursor = new HandleCursor(frames, KeyGroupRange.of(0, 8))) {
             assertThat(TestRecord.readAll(cursor)).isEqualTo(expected);
         }
     }
@@ -192,7 +196,7 @@ class ReadAheadTest extends DstlHandleReaderTest {
     private static List<StreamStateHandle> handles(CountDownLatch together) {
         List<StreamStateHandle> handles = new ArrayList<>();
         for (int i = 0; i < SEGMENTS; i++) {
-            handles.add(new GatedHandle(i + ".seg", TestSegments.bytes(SEGMENT), together));
+            handles.add(new GatedHandle(i + ".seg", TestSegments.bytes(segment(i)), together));
         }
         return handles;
     }
@@ -202,8 +206,8 @@ class ReadAheadTest extends DstlHandleReaderTest {
         private static final long serialVersionUID = 1L;
         private final transient CountDownLatch closing;
 
-        UnclosingHandle(String name, CountDownLatch closing) {
-            super(name, TestSegments.bytes(SEGMENT));
+        UnclosingHandle(int number, CountDownLatch closing) {
+            super(number + ".seg", TestSegments.bytes(segment(number)));
             this.closing = closing;
         }
 

@@ -81,7 +81,7 @@ class HangingReadTest {
             records.addAll(content);
             EncodedSegment encoded =
                     TestSegments.encode(
-                            new SegmentEncoder(SegmentCodec.NONE, 1024), List.of(content));
+                            new SegmentEncoder(SegmentCodec.NONE, 1024), segment, List.of(content));
             Path file = new Path(store.basePath(), segment + ".seg");
             byte[] bytes = TestSegments.bytes(encoded);
             try (FSDataOutputStream out = file.getFileSystem().create(file, WriteMode.OVERWRITE)) {

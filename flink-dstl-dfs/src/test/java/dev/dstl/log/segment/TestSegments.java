@@ -45,17 +45,29 @@ public final class TestSegments {
     /** One frame per list of records, with sequence numbers from 0. */
     @SafeVarargs
     public static EncodedSegment encode(SegmentCodec codec, List<TestRecord>... batches) {
+        return encodeFrom(0, codec, batches);
+    }
+
+    /** One frame per list of records, with consecutive sequence numbers. */
+    @SafeVarargs
+    public static EncodedSegment encodeFrom(
+            long sequence, SegmentCodec codec, List<TestRecord>... batches) {
         List<List<TestRecord>> list = new ArrayList<>();
         for (List<TestRecord> batch : batches) {
             list.add(batch);
         }
-        return encode(new SegmentEncoder(codec), list);
+        return encode(new SegmentEncoder(codec), sequence, list);
     }
 
     static EncodedSegment encode(SegmentEncoder encoder, List<List<TestRecord>> batches) {
+        return encode(encoder, 0, batches);
+    }
+
+    static EncodedSegment encode(
+            SegmentEncoder encoder, long sequence, List<List<TestRecord>> batches) {
         List<LogBatch> sealed = new ArrayList<>();
         for (List<TestRecord> records : batches) {
-            sealed.add(TestBatches.batch(sealed.size(), records));
+            sealed.add(TestBatches.batch(sequence + sealed.size(), records));
         }
         EncodedSegment segment = encoder.encode(sealed);
         sealed.forEach(LogBatch::release);

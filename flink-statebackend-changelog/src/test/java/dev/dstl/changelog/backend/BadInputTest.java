@@ -26,12 +26,14 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
+import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.OperatorStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
@@ -42,6 +44,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Input that cannot be restored is reported, and left unchanged. */
 class BadInputTest {
+
+    private static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);
+    private static final KeyGroupRange LOWER_HALF = KeyGroupRange.of(0, 3);
+    private static final KeyGroupRange UPPER_HALF = KeyGroupRange.of(4, 7);
 
     @TempDir private Path directory;
 
@@ -90,6 +96,74 @@ class BadInputTest {
                 .hasMessageContaining("Restore from another checkpoint or savepoint");
         Files.write(segment, bytes);
         assertRestores(jobManager);
+    }
+
+    @Test
+    void segmentOfAnotherSubtask_failsTheRestore_untilTheFileIsBack() throws Exception {
+        Path other = directory.resolve("other");
+        FakeJobManager jobManager = oneRecord(directory, LOWER_HALF, 2);
+        oneRecord(other, UPPER_HALF, 2);
+        Path segment = segments(directory).get(0);
+        byte[] bytes = Files.readAllBytes(segment);
+        Files.copy(segments(other).get(0), segment, StandardCopyOption.REPLACE_EXISTING);
+
+        assertThatThrownBy(() -> restore(jobManager, LOWER_HALF))
+                .hasMessageContaining(segment.getFileName() + ", byte ")
+                .hasMessageContaining("expected a frame of a changelog with key groups of 0 to 3")
+                .hasMessageContaining("key groups 4 to 7")
+                .hasMessageContaining("Restore from another checkpoint or savepoint");
+        Files.write(segment, bytes);
+        restore(jobManager, LOWER_HALF).close();
+    }
+
+    @Test
+    void segmentOfAnotherCheckpoint_failsTheRestore_untilTheFileIsBack() throws Exception {
+        FakeJobManager jobManager = oneRecord(directory, ALL, 3);
+        List<Path> segments = segments(directory);
+        assertThat(segments).hasSize(3);
+        byte[] bytes = Files.readAllBytes(segments.get(0));
+        Files.copy(segments.get(1), segments.get(0), StandardCopyOption.REPLACE_EXISTING);
+
+        assertThatThrownBy(() -> restore(jobManager, ALL))
+                .hasMessageContaining(segments.get(1).getFileName() + ", byte ")
+                .hasMessageContaining("expected a frame of changelog ")
+                .hasMessageContaining(" after sequence number ")
+                .hasMessageContaining("found one of changelog ")
+                .hasMessageContaining("Restore from another checkpoint or savepoint");
+        Files.write(segments.get(0), bytes);
+        restore(jobManager, ALL).close();
+    }
+
+    /** Runs a subtask that takes checkpoints, each with one more segment. */
+    private static FakeJobManager oneRecord(Path directory, KeyGroupRange keyGroups, int count)
+            throws Exception {
+        FakeJobManager jobManager = new FakeJobManager();
+        try (TestTask task = subtask(directory, jobManager, keyGroups)) {
+            int key = 0;
+            while (!EveryState.owns(keyGroups, key)) {
+                key++;
+            }
+            for (int checkpoint = 1; checkpoint <= count; checkpoint++) {
+                task.value(key).update("value " + checkpoint);
+                task.checkpoint(checkpoint);
+            }
+        }
+        return jobManager;
+    }
+
+    private TestTask restore(FakeJobManager jobManager, KeyGroupRange keyGroups) throws Exception {
+        return subtask(directory, jobManager, keyGroups);
+    }
+
+    private static TestTask subtask(
+            Path directory, FakeJobManager jobManager, KeyGroupRange keyGroups) throws Exception {
+        return TestTask.startSubtask(
+                directory,
+                Delegate.HASHMAP,
+                LogStorage.DSTL,
+                jobManager,
+                keyGroups,
+                jobManager.latest());
     }
 
     @Test
@@ -146,13 +220,18 @@ class BadInputTest {
     }
 
     private static Path onlySegment(Path directory) throws IOException {
+        List<Path> segments = segments(directory);
+        assertThat(segments).hasSize(1);
+        return segments.get(0);
+    }
+
+    /** Returns the segments in the order in which they were written. */
+    private static List<Path> segments(Path directory) throws IOException {
         try (Stream<Path> files = Files.walk(directory.resolve("log"))) {
-            List<Path> segments =
-                    files.filter(Files::isRegularFile)
-                            .filter(file -> !file.getFileName().toString().contains("probe"))
-                            .collect(Collectors.toList());
-            assertThat(segments).hasSize(1);
-            return segments.get(0);
+            return files.filter(Files::isRegularFile)
+                    .filter(file -> !file.getFileName().toString().contains("probe"))
+                    .sorted()
+                    .collect(Collectors.toList());
         }
     }
 

@@ -93,6 +93,24 @@ class RetainedCheckpointITCase {
         run.verify();
     }
 
+    /** Flink deletes merged files with the first checkpoint of the restored job. */
+    @Test
+    void jobWithMergedFiles_goesOnWithAChangelog_afterItsCheckpointWasClaimed() throws Exception {
+        Configuration merging = new Configuration();
+        merging.setString("execution.checkpointing.file-merging.enabled", "true");
+        OrderRun merged = cluster.newRun(Backend.ROCKSDB, OrderVolume.SMALL, merging);
+        merged.submit();
+        merged.awaitCheckpoints(3);
+        RetainedCheckpoint checkpoint = merged.cancel();
+        OrderRun run = cluster.newRunOf(merged, Backend.CHANGELOG_ON_ROCKSDB);
+        run.submitFrom(checkpoint, RestoreMode.CLAIM);
+        run.awaitCheckpoints(3);
+        run.failTask();
+        run.awaitRestores(2);
+        run.finish();
+        run.verify();
+    }
+
     @ParameterizedTest
     @EnumSource(SavepointFormatType.class)
     void jobOfAnotherParallelism_goesOnWhereTheStoppedOneWas(SavepointFormatType format)

@@ -379,16 +379,23 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             return null;
         }
         int bucketCount = buckets;
-        Map<UK, UV> map = new HashMap<>(Math.max(4, (int) Math.min(1 << 30, userEntries * 2L)));
+        int expected = userEntries;
+        int found = 0;
+        Map<UK, UV> map = new HashMap<>(Math.max(4, (int) Math.min(1 << 30, expected * 2L)));
         for (int i = 0; i < bucketCount; i++) {
             if (bucketCount > 1) {
                 readBucket(entries, i);
             }
-            bucket.rewind();
-            while (bucket.next()) {
+            for (bucket.rewind(); bucket.next(); found++) {
                 map.put(userKey(), userValue());
             }
         }
+        if (bucketCount > 1) {
+            readHead(entries);
+        }
+        // To a query: splits move user entries behind the last bucket that it knows of.
+        boolean isWhole = found == expected || userEntries != expected;
+        requireParts(isWhole && buckets == bucketCount, "user entries of a map");
         return map;
     }
 
@@ -431,8 +438,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             if (bucketsNow > 1) {
                 readBucket(entries, i);
             }
-            bucket.rewind();
-            while (bucket.next()) {
+            for (bucket.rewind(); bucket.next(); ) {
                 if (MapHead.bucketOf(bucket.keyHash(hash), bucketCount) == number) {
                     consumer.accept(userKey(), userValue());
                 }
@@ -484,13 +490,9 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
             if (bucketCount > 1) {
                 readBucket(entries, i);
             }
-            bucket.rewind();
-            while (bucket.next()) {
-                out.write(
-                        bucket.bytes(),
-                        bucket.keyOffset(),
-                        bucket.keyLength() + bucket.valueLength());
-                left--;
+            for (bucket.rewind(); bucket.next(); left--) {
+                int bytes = bucket.keyLength() + bucket.valueLength();
+                out.write(bucket.bytes(), bucket.keyOffset(), bytes);
             }
         }
         requireParts(left == 0, "user entries of a map");

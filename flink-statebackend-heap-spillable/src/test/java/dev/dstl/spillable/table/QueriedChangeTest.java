@@ -1,0 +1,170 @@
+/*
+ * Copyright the DSTL authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package dev.dstl.spillable.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.dstl.spillable.layout.MapLayout;
+import dev.dstl.spillable.overlay.PoolOnDisk;
+import dev.dstl.spillable.partition.StateIdentity;
+import dev.dstl.spillable.size.EntrySizes;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a query finds of a spilled map that the task changes in its midst. */
+class QueriedChangeTest {
+
+    private static final int KEY = 1;
+
+    /** What happens once, when the next value of a map is written or read. */
+    private static Runnable onWrite = () -> {};
+
+    private static Runnable onRead = () -> {};
+
+    /** Writes integers, and lets a test do something in the midst of it. */
+    private static final class WatchedValues extends TypeSerializerSingleton<Integer> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public boolean isImmutableType() {
+            return true;
+        }
+
+        @Override
+        public Integer createInstance() {
+            return 0;
+        }
+
+        @Override
+        public Integer copy(Integer from) {
+            return from;
+        }
+
+        @Override
+        public Integer copy(Integer from, Integer reuse) {
+            return from;
+        }
+
+        @Override
+        public int getLength() {
+            return Integer.BYTES;
+        }
+
+        @Override
+        public void serialize(Integer record, DataOutputView target) throws IOException {
+            target.writeInt(record);
+            Runnable now = onWrite;
+            onWrite = () -> {};
+            now.run();
+        }
+
+        @Override
+        public Integer deserialize(DataInputView source) throws IOException {
+            int value = source.readInt();
+            Runnable now = onRead;
+            onRead = () -> {};
+            now.run();
+            return value;
+        }
+
+        @Override
+        public Integer deserialize(Integer reuse, DataInputView source) throws IOException {
+            return deserialize(source);
+        }
+
+        @Override
+        public void copy(DataInputView source, DataOutputView target) throws IOException {
+            target.writeInt(source.readInt());
+        }
+
+        @Override
+        public TypeSerializerSnapshot<Integer> snapshotConfiguration() {
+            throw new UnsupportedOperationException("Not needed by the test");
+        }
+    }
+
+    @TempDir Path disk;
+    private PoolOnDisk disks;
+    private final MapSerializer<Integer, Integer> serializer =
+            new MapSerializer<>(IntSerializer.INSTANCE, new WatchedValues());
+    private final MapLayout<Integer, Integer, Integer, Integer> layout =
+            new MapLayout<>(IntSerializer.INSTANCE, IntSerializer.INSTANCE, serializer);
+    private final KeyGroupMap<Integer, Integer, Map<Integer, Integer>> group =
+            new KeyGroupMap<>(serializer, new StateIdentity(0, "state", 0), new EntrySizes());
+
+    @BeforeEach
+    void spill() throws IOException {
+        disks = new PoolOnDisk(disk, 4 << 20);
+        group.put(KEY, 0, map(0, 1000), layout);
+        group.startSpill(disks.pool());
+        while (group.residency() == Residency.SPILLING) {
+            group.spill(1, layout);
+        }
+        layout.select(KEY, 0);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        onWrite = () -> {};
+        onRead = () -> {};
+        group.close();
+        disks.close();
+    }
+
+    private static Map<Integer, Integer> map(int from, int to) {
+        Map<Integer, Integer> map = new HashMap<>();
+        for (int i = from; i < to; i++) {
+            map.put(i, i);
+        }
+        return map;
+    }
+
+    private Map<Integer, Integer> query() {
+        return new StateQuery<>("state", group, layout.duplicate())
+                .<Map<Integer, Integer>>read(KEY, 0, state -> state);
+    }
+
+    private void putUserEntries(int from, int to) {
+        try {
+            for (int i = from; i < to; i++) {
+                layout.put(group.spilled(layout), i, i);
+            }
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void whatAMapHasThroughout_isFound_thoughItsBucketsSplitMeanwhile() {
+        onRead = () -> putUserEntries(1000, 9000);
+
+        assertThat(query().keySet()).containsAll(IntStream.range(0, 1000).boxed()::iterator);
+    }
+}

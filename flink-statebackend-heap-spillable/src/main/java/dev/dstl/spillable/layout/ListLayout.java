@@ -181,12 +181,12 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         if (elementOut.length() > start) {
             fragmentEnds.add(elementOut.length());
         }
-        map.begin();
+        beginReplacement(map);
         try {
             delete(map);
             writeElements(map, list.size(), fragmentEnds);
         } finally {
-            map.end();
+            map.endReplacement();
             elementOut = cleared(elementOut);
         }
     }
@@ -370,6 +370,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
                 && (missing <= 0 ? map.isMutable(head) : map.extend(head, missing))) {
             MemorySegment segment = entries.segment();
             int value = entries.valueOffset();
+            map.beginInPlace();
             EntryFormat.copyIn(
                     elementOut.getSharedBuffer(), segment, value + headBytes + used, bytes);
             if (isLong) {
@@ -378,6 +379,7 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             } else {
                 segment.put(value, (byte) count);
             }
+            map.endInPlace();
             return;
         }
         byte[] old = copyBytes(entries, entries.valueOffset() + headBytes, used);
@@ -401,9 +403,11 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         boolean mutable = map.isMutable(address);
         int needed = filled + bytes;
         if (mutable && needed <= room) {
+            map.beginInPlace();
             entries.segment()
                     .put(value + FRAGMENT_BYTES + filled, elementOut.getSharedBuffer(), 0, bytes);
             entries.segment().putIntLittleEndian(value, needed);
+            map.endInPlace();
             return true;
         }
         if (needed > (mutable ? LARGEST_ROOM : COLD_ROOM)) {
@@ -426,9 +430,10 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
         long head = find(entries);
         readHead(entries);
         if (headBytes == LONG_HEAD_BYTES && map.isMutable(head)) {
-            int value = entries.valueOffset();
-            entries.segment().putIntLittleEndian(value + ELEMENTS_AT, newElements);
-            entries.segment().putIntLittleEndian(value + FRAGMENTS_AT, newFragments);
+            long both = Integer.toUnsignedLong(newElements) | ((long) newFragments << Integer.SIZE);
+            map.beginInPlace();
+            entries.segment().putLongLittleEndian(entries.valueOffset() + ELEMENTS_AT, both);
+            map.endInPlace();
             return;
         }
         byte[] old = copyBytes(entries, entries.valueOffset() + headBytes, used);
@@ -482,14 +487,14 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             return false;
         }
         readHead(entries);
-        map.begin();
+        beginReplacement(map);
         try {
             for (int i = 0; i < fragments; i++) {
                 removePart(map, i);
             }
             return remove(map);
         } finally {
-            map.end();
+            map.endReplacement();
         }
     }
 }

@@ -448,7 +448,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
 
     @Override
     public void write(PartitionedMap map, Map<UK, UV> state) throws IOException {
-        map.begin();
+        beginReplacement(map);
         try {
             delete(map);
             if (state.isEmpty()) {
@@ -460,7 +460,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
                 put(map, entry.getKey(), entry.getValue());
             }
         } finally {
-            map.end();
+            map.endReplacement();
         }
     }
 
@@ -469,14 +469,14 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         if (!readHead(map.entries())) {
             return false;
         }
-        map.begin();
+        beginReplacement(map);
         try {
             for (int i = 0; buckets > 1 && i < buckets; i++) {
                 removePart(map, i);
             }
             return remove(map);
         } finally {
-            map.end();
+            map.endReplacement();
         }
     }
 

@@ -17,6 +17,7 @@
 package dev.dstl.spillable.layout;
 
 import dev.dstl.spillable.overlay.EntryReader;
+import dev.dstl.spillable.overlay.ForeignView;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.Presence;
 import dev.dstl.spillable.partition.KeyHash;
@@ -175,6 +176,28 @@ public abstract class SpilledLayout<K, N, S> {
      * @throws IOException if the state cannot be deserialized
      */
     public abstract S read(EntryReader entries) throws IOException;
+
+    /**
+     * As {@link #read}, on another thread than the task's, which may be changing the map.
+     *
+     * @throws IOException if the state cannot be deserialized
+     * @throws RuntimeException if it has changed meanwhile and may have to be read again
+     */
+    public final S readForeign(PartitionedMap map) throws IOException {
+        try (ForeignView view = map.foreignView()) {
+            EntryReader entries = view.entries();
+            int hash = keyHash(entries);
+            int replacements = view.replacements(hash);
+            S state = read(entries);
+            view.requireNotReplaced(hash, replacements);
+            return state;
+        }
+    }
+
+    /** Begins to remove or replace the selected entry's state, of several entries of the map. */
+    final void beginReplacement(PartitionedMap map) {
+        map.beginReplacement(keyHash(map.entries()));
+    }
 
     /**
      * Sets the selected entry's state.

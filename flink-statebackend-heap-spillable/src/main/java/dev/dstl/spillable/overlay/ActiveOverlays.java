@@ -30,16 +30,19 @@ final class ActiveOverlays {
 
     private final PartitionPool pool;
     private final KeyHash keyHash;
+    private final ChangeSequence changes;
 
     /** Of the overlay made last; 0 if none was. */
     private int cellBytes;
 
     /**
      * @param keyHash by which keys are found
+     * @param changes of the partitions
      */
-    ActiveOverlays(PartitionPool pool, KeyHash keyHash) {
+    ActiveOverlays(PartitionPool pool, KeyHash keyHash, ChangeSequence changes) {
         this.pool = pool;
         this.keyHash = keyHash;
+        this.changes = changes;
     }
 
     /**
@@ -60,25 +63,47 @@ final class ActiveOverlays {
             int valueLength) {
         int bytes = EntryFormat.entryBytes(keyLength, valueLength);
         makeWritable(partition, bytes);
-        int written = cell;
-        if (cell >= 0) {
-            partition.active.replace(cell, hash, bytes);
-        } else {
-            written = partition.active.add(hash, bytes, flags);
-            if (written < 0) {
-                setActive(partition, partition.active.grown(keyHash, bytes));
-                written = partition.active.add(hash, bytes, flags);
-            }
+        while (!isWritten(partition, cell, hash, flags, key, keyLength, part, value, valueLength)) {
+            setActive(partition, partition.active.grown(keyHash, bytes));
         }
+    }
+
+    /** False if the table is full. */
+    private boolean isWritten(
+            LivePartition partition,
+            int cell,
+            int hash,
+            int flags,
+            byte[] key,
+            int keyLength,
+            boolean part,
+            byte[] value,
+            int valueLength) {
         Overlay active = partition.active;
-        EntryFormat.put(
-                active.segmentAt(written),
-                active.entryAt(written),
-                key,
-                keyLength,
-                part,
-                value,
-                valueLength);
+        int bytes = EntryFormat.entryBytes(keyLength, valueLength);
+        int written = cell;
+        changes.begin();
+        try {
+            if (cell >= 0) {
+                active.replace(cell, hash, bytes);
+            } else {
+                written = active.add(hash, bytes, flags);
+                if (written < 0) {
+                    return false;
+                }
+            }
+            EntryFormat.put(
+                    active.segmentAt(written),
+                    active.entryAt(written),
+                    key,
+                    keyLength,
+                    part,
+                    value,
+                    valueLength);
+            return true;
+        } finally {
+            changes.end();
+        }
     }
 
     /** Copies an entry of another partition with its flags. */
@@ -94,7 +119,12 @@ final class ActiveOverlays {
     /** Removes the key of a cell of the active overlay. */
     void remove(LivePartition partition, int cell) {
         makeWritable(partition, 0);
-        partition.active.remove(cell);
+        changes.begin();
+        try {
+            partition.active.remove(cell);
+        } finally {
+            changes.end();
+        }
     }
 
     /** Cells of the active overlay stay where they are. */
@@ -105,9 +135,8 @@ final class ActiveOverlays {
                 int[] length = {entryBytes + 1};
                 cellBytes = CellSizes.bestOr(Overlay.SMALLEST_CELL, length, 1);
             }
-            partition.active =
-                    new Overlay(
-                            pool.memory(), FIRST_CELLS, cellBytes, new OverlayHeap(pool.memory()));
+            OverlayHeap heap = new OverlayHeap(pool.memory());
+            show(partition, new Overlay(pool.memory(), FIRST_CELLS, cellBytes, heap));
             pool.overlayAdded(partition);
         } else if (overlay.isShared()) {
             setActive(partition, overlay.copy());
@@ -118,8 +147,14 @@ final class ActiveOverlays {
 
     private void setActive(LivePartition partition, Overlay overlay) {
         Overlay old = partition.active;
-        partition.active = overlay;
+        show(partition, overlay);
         old.release();
         cellBytes = overlay.cellBytes();
+    }
+
+    private void show(LivePartition partition, Overlay overlay) {
+        changes.begin();
+        partition.active = overlay;
+        changes.end();
     }
 }

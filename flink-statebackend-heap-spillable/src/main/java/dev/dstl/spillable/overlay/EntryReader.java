@@ -45,7 +45,7 @@ import org.apache.flink.core.memory.MemorySegment;
  *             +--------------------+---------+--------------------------------------+
  * </pre>
  */
-public final class EntryReader {
+public class EntryReader {
 
     /** Number of hashes, for {@link #addressesFrom}. */
     public static final long HASHES = 1L << Integer.SIZE;
@@ -83,12 +83,10 @@ public final class EntryReader {
         this.depth = Integer.numberOfTrailingZeros(Math.max(1, directory.length));
     }
 
-    /**
-     * A reader for another thread over partitions that this one goes on changing; what it reads may
-     * be torn.
-     */
-    EntryReader shared() {
-        return new EntryReader(keyHash, directory, null);
+    /** Looks into the partitions that another reader has now. */
+    final void takeDirectory(EntryReader other) {
+        directory = other.directory;
+        depth = Integer.numberOfTrailingZeros(Math.max(1, directory.length));
     }
 
     /** Hash by which keys are found. */
@@ -224,7 +222,7 @@ public final class EntryReader {
         goTo(overlay.segmentAt(cell), overlay.entryAt(cell));
     }
 
-    private void goTo(MemorySegment memory, int entry) {
+    final void goTo(MemorySegment memory, int entry) {
         int position = entry;
         int word = memory.get(position++);
         if (word < 0) {

@@ -16,31 +16,57 @@
 
 package dev.dstl.spillable.overlay;
 
-import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /**
  * Looks into a {@link PartitionedMap} from another thread while the task changes it, for queries.
  *
- * <p>Memory that the task gives up meanwhile stays until the view is closed, so a read never
- * touches freed memory. What is read may be torn; a reader must take any exception as a reason to
- * look again.
+ * <p>Each entry is found and copied as it was at one moment, or finding it fails. A state of
+ * several entries may change between them, of which {@link #requireNotReplaced} tells the worst; a
+ * reader must take any exception as a reason to look again.
  */
 public final class ForeignView implements AutoCloseable {
 
-    private final OverlayMemory memory;
-    private final EntryReader entries;
+    private final ReplacedStates replaced;
+    private final ForeignReader entries;
 
-    ForeignView(OverlayMemory memory, EntryReader live) {
-        this.memory = memory;
-        // First keep memory, then look at what there is: the reverse order could look at less.
-        memory.enterForeign();
-        this.entries = live.shared();
+    ForeignView(
+            OverlayMemory memory,
+            ReplacedStates replaced,
+            EntryReader live,
+            ChangeSequence changes) {
+        this.replaced = replaced;
+        this.entries = new ForeignReader(memory, live, changes);
     }
 
-    /** Reads the entries; belongs to the view. */
+    /** Finds entries; belongs to the view. */
     public EntryReader entries() {
         return entries;
+    }
+
+    /** Begins a read of which the rest is done later. */
+    void startLooking() {
+        entries.startLooking();
+    }
+
+    /**
+     * What to keep before a state is read, for {@link #requireNotReplaced}.
+     *
+     * @param hash of the key of the state
+     */
+    public int replacements(int hash) {
+        return replaced.number(hash);
+    }
+
+    /**
+     * To be called when the state has been read.
+     *
+     * @throws IllegalStateException if it was removed or replaced meanwhile, or may have been
+     */
+    public void requireNotReplaced(int hash, int replacements) {
+        if (!replaced.isStill(hash, replacements)) {
+            throw new IllegalStateException("The state was replaced while it was read");
+        }
     }
 
     /**
@@ -51,10 +77,6 @@ public final class ForeignView implements AutoCloseable {
      */
     @Override
     public void close() {
-        try {
-            memory.leaveForeign();
-        } catch (IOException e) {
-            throw new UncheckedIOException("Cannot delete the spill directories", e);
-        }
+        entries.close();
     }
 }

@@ -19,7 +19,6 @@ package dev.dstl.spillable.overlay;
 import dev.dstl.spillable.partition.KeyHash;
 import dev.dstl.spillable.partition.SealedPartition;
 import dev.dstl.spillable.partition.StateIdentity;
-import java.lang.invoke.VarHandle;
 import javax.annotation.Nullable;
 
 /** A partition that changes. Task thread only. */
@@ -75,17 +74,16 @@ final class LivePartition extends Layers {
         return new PartitionMerge(owner, this, input, identity, keyHash, memory);
     }
 
-    /**
-     * Puts what a merge has written in the place of the layers that it has read: first the new one,
-     * so that another thread finds each entry in one or the other.
-     */
-    void replaceMerged(@Nullable SealedPartition written, OverlayMemory memory) {
+    /** Puts what a merge has written in the place of the layers that it has read. */
+    void replaceMerged(
+            @Nullable SealedPartition written, OverlayMemory memory, ChangeSequence changes) {
         Layers merged = new Layers(depth, firstHash);
         merged.frozen = frozen;
         merged.sealed = sealed;
+        changes.begin();
         sealed = written;
-        VarHandle.storeStoreFence();
         frozen = null;
+        changes.end();
         merged.release(memory);
     }
 

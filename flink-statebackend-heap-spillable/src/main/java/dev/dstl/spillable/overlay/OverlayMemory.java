@@ -32,13 +32,18 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>The pool, every view and every merge hold it; the last holder gives all memory back, releases
  * the budget and closes the chunk files. While a reader of another thread looks at live memory,
- * nothing is freed.
+ * nothing is freed; it looks at one entry at a time.
  */
 final class OverlayMemory {
 
     private static final int LARGEST_SLAB = 2 << 20;
     private static final int SMALLEST_SLAB = 32 << 10;
     private static final int SLABS_IN_BUDGET = 32;
+    private static final int OVERDRAFT = 2;
+    private static final long OVERDRAFT_BYTES = 32L << 20;
+
+    /** Readers of other threads wait when what they keep is more than one in so many bytes. */
+    private static final int DEFERRED_IN_BUDGET = 8;
 
     private final OffHeapBudget budget;
     private final ChunkFiles files;
@@ -50,6 +55,10 @@ final class OverlayMemory {
     private final AtomicInteger fileHolders = new AtomicInteger(1);
 
     private final AtomicInteger foreignReaders = new AtomicInteger();
+
+    // What readers of other threads keep.
+    private final AtomicLong deferredBlockBytes = new AtomicLong();
+    private final AtomicLong deferredExtentBytes = new AtomicLong();
     private final Queue<Object> deferred;
 
     /**
@@ -80,6 +89,41 @@ final class OverlayMemory {
     /** Bytes of all blocks, those that only a view or a merge holds included. */
     long blockBytes() {
         return blockBytes.get();
+    }
+
+    /** Bytes of blocks, those left out that only readers of other threads keep. */
+    long neededBytes() {
+        return blockBytes.get() - deferredBlockBytes.get();
+    }
+
+    /**
+     * @param diskRefuses whether no disk takes overlays
+     * @throws IllegalStateException if blocks take far more than the budget
+     */
+    void requireLittleOverdraft(boolean diskRefuses) {
+        long bytes = blockBytes.get();
+        if (bytes > OVERDRAFT * budget.limitBytes() + OVERDRAFT_BYTES) {
+            String cause;
+            if (diskRefuses) {
+                cause = "no disk takes it. Free space in the spill directories";
+            } else if (deferredBlockBytes.get() > budget.limitBytes()) {
+                cause = "a query that does not end holds the rest. Query less";
+            } else {
+                cause =
+                        "snapshots that are being written hold the rest. Let fewer checkpoints run"
+                                + " at a time";
+            }
+            throw new IllegalStateException(
+                    String.format(
+                            "Spilled state needs %d bytes in memory, its budget is %d, and %s, or"
+                                    + " raise state.backend.spillable.off-heap.size.",
+                            bytes, budget.limitBytes(), cause));
+        }
+    }
+
+    /** Bytes of blocks that were given back and that readers of other threads keep. */
+    long deferredBlockBytes() {
+        return deferredBlockBytes.get();
     }
 
     /** Bytes in which memory is taken from the operating system. */
@@ -117,7 +161,7 @@ final class OverlayMemory {
         if (nobodyLooks()) {
             freeNow(blockOrExtent);
         } else {
-            deferred.add(blockOrExtent);
+            defer(blockOrExtent);
             // The last reader may have left before this was added.
             freeDeferred();
         }
@@ -129,12 +173,26 @@ final class OverlayMemory {
             if (one == null) {
                 return;
             }
+            countDeferred(one, -1);
             // A reader that came before the poll may see it.
             if (nobodyLooks()) {
                 freeNow(one);
             } else {
-                deferred.add(one);
+                defer(one);
             }
+        }
+    }
+
+    private void defer(Object blockOrExtent) {
+        countDeferred(blockOrExtent, 1);
+        deferred.add(blockOrExtent);
+    }
+
+    private void countDeferred(Object blockOrExtent, int sign) {
+        if (blockOrExtent instanceof MemoryBlock) {
+            deferredBlockBytes.addAndGet((long) sign * ((MemoryBlock) blockOrExtent).bytes);
+        } else {
+            deferredExtentBytes.addAndGet((long) sign * ((Extent) blockOrExtent).length());
         }
     }
 
@@ -146,6 +204,15 @@ final class OverlayMemory {
         } else {
             files.release((Extent) blockOrExtent);
         }
+    }
+
+    /**
+     * Whether another reader of another thread may come: if those that are there keep much, it has
+     * to wait until they have gone. So however many come, they keep little.
+     */
+    boolean takesReaders() {
+        return deferredBlockBytes.get() + deferredExtentBytes.get()
+                <= budget.limitBytes() / DEFERRED_IN_BUDGET;
     }
 
     /**

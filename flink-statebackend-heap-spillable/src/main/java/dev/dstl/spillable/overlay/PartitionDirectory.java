@@ -27,18 +27,21 @@ final class PartitionDirectory {
     private final ActiveOverlays overlays;
     private final KeyHash keyHash;
     private final OverlayMemory memory;
+    private final ChangeSequence changes;
 
     PartitionDirectory(
             PartitionOwner owner,
             EntryReader entries,
             ActiveOverlays overlays,
             KeyHash keyHash,
-            OverlayMemory memory) {
+            OverlayMemory memory,
+            ChangeSequence changes) {
         this.owner = owner;
         this.entries = entries;
         this.overlays = overlays;
         this.keyHash = keyHash;
         this.memory = memory;
+        this.changes = changes;
     }
 
     LivePartition create(int depth, int firstHash) {
@@ -85,7 +88,12 @@ final class PartitionDirectory {
                     moveTo(targets, active.hashOf(cell, keyHash, scratch), active, cell);
                 }
             }
-            entries.placeAll(targets);
+            changes.begin();
+            try {
+                entries.placeAll(targets);
+            } finally {
+                changes.end();
+            }
             replaced = true;
         } finally {
             if (replaced) {

@@ -48,8 +48,6 @@ public final class PartitionPool implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(PartitionPool.class);
 
-    private static final int OVERDRAFT = 2;
-    private static final long OVERDRAFT_BYTES = 32L << 20;
     private static final int CANDIDATES = 24;
 
     /** Less memory than this per byte written, and memory grows first, up to the budget. */
@@ -73,6 +71,7 @@ public final class PartitionPool implements AutoCloseable {
     private final OverlayMemory memory;
     private final ChunkFiles files;
     private final KeyHash keyHash;
+    private final ReplacedStates replacedStates = new ReplacedStates();
     private final MergeRunner runner;
     private final MajorFaults faults = new MajorFaults();
     private final PageReads pageReads;
@@ -189,6 +188,10 @@ public final class PartitionPool implements AutoCloseable {
         return withOverlay.size() + inFiles.size();
     }
 
+    ReplacedStates replacedStates() {
+        return replacedStates;
+    }
+
     OverlayMemory memory() {
         return memory;
     }
@@ -226,7 +229,7 @@ public final class PartitionPool implements AutoCloseable {
     public boolean diskTakesMore() {
         if (diskRefuses) {
             refusalsToSkip = 0;
-            if (memory.blockBytes() <= mergeAbove) {
+            if (memory.neededBytes() <= mergeAbove) {
                 diskRefuses = false;
             } else if (runner.running() > 0 || startBest()) {
                 runner.await();
@@ -276,11 +279,11 @@ public final class PartitionPool implements AutoCloseable {
 
     private void relieve() {
         if (diskRefuses && --refusalsToSkip > 0) {
-            requireLittleOverdraft();
+            memory.requireLittleOverdraft(diskRefuses);
             return;
         }
         while (runner.running() < MOST_RUNNING
-                && memory.blockBytes() - runner.runningBytes() > mergeAbove) {
+                && memory.neededBytes() - runner.runningBytes() > mergeAbove) {
             if (!startBest()) {
                 break;
             }
@@ -292,38 +295,23 @@ public final class PartitionPool implements AutoCloseable {
             if (runner.running() == 0 && !startBest()) {
                 break;
             }
-            long before = memory.blockBytes();
+            long before = memory.neededBytes();
             runner.await();
             takeOver();
-            if (memory.blockBytes() >= before && before <= budget.limitBytes()) {
+            if (memory.neededBytes() >= before && before <= budget.limitBytes()) {
                 break;
             }
         }
-        requireLittleOverdraft();
+        memory.requireLittleOverdraft(diskRefuses);
     }
 
     /** Whether the task waits; slabs in pieces count as long as blocks fill half of the budget. */
     private boolean isNearLimit() {
-        long blocks = memory.blockBytes();
+        long blocks = memory.neededBytes();
         return blocks > waitAbove
-                || (budget.usedBytes() > budget.limitBytes() - memory.slabBytes()
+                || (budget.usedBytes() - memory.deferredBlockBytes()
+                                > budget.limitBytes() - memory.slabBytes()
                         && blocks > budget.limitBytes() / 2);
-    }
-
-    private void requireLittleOverdraft() {
-        long bytes = memory.blockBytes();
-        if (bytes > OVERDRAFT * budget.limitBytes() + OVERDRAFT_BYTES) {
-            throw new IllegalStateException(
-                    String.format(
-                            "Spilled state needs %d bytes in memory, its budget is %d, and %s, or"
-                                    + " raise state.backend.spillable.off-heap.size.",
-                            bytes,
-                            budget.limitBytes(),
-                            diskRefuses
-                                    ? "no disk takes it. Free space in the spill directories"
-                                    : "snapshots that are being written hold the rest. Let fewer"
-                                            + " checkpoints run at a time"));
-        }
     }
 
     /**
@@ -337,7 +325,7 @@ public final class PartitionPool implements AutoCloseable {
             return true;
         }
         LivePartition best = null;
-        double bestGain = memory.blockBytes() > budget.limitBytes() ? 0 : SMALLEST_GAIN;
+        double bestGain = memory.neededBytes() > budget.limitBytes() ? 0 : SMALLEST_GAIN;
         for (int i = 0; i < CANDIDATES && !withOverlay.isEmpty(); i++) {
             int index = random.nextInt(withOverlay.size());
             LivePartition candidate = withOverlay.get(index);

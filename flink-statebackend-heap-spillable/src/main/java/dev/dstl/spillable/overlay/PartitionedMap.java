@@ -45,6 +45,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     private final OverlayMemory memory;
     private final StateIdentity identity;
     private final KeyHash keyHash;
+    private final ChangeSequence changes = new ChangeSequence();
     private final EntryReader entries;
     private final ActiveOverlays overlays;
     private final PartitionDirectory partitions;
@@ -95,8 +96,8 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         this.identity = identity;
         this.keyHash = keyHash;
         this.entries = new EntryReader(keyHash, new Layers[1], pool.pageReads());
-        this.overlays = new ActiveOverlays(pool, keyHash);
-        this.partitions = new PartitionDirectory(this, entries, overlays, keyHash, memory);
+        this.overlays = new ActiveOverlays(pool, keyHash, changes);
+        this.partitions = new PartitionDirectory(this, entries, overlays, keyHash, memory, changes);
     }
 
     /**
@@ -172,6 +173,32 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     }
 
     /**
+     * As {@link #begin()}, of a change that removes or replaces a state of several entries.
+     *
+     * @param hash of the key of the state
+     */
+    public void beginReplacement(int hash) {
+        pool.begin();
+        pool.replacedStates().begin(hash);
+    }
+
+    /** Ends what {@link #beginReplacement} has begun; to be called in any case. */
+    public void endReplacement() {
+        pool.replacedStates().end();
+        pool.end();
+    }
+
+    /** The caller begins to change bytes of an entry that {@link #isMutable}, and nothing else. */
+    public void beginInPlace() {
+        changes.begin();
+    }
+
+    /** Ends what {@link #beginInPlace} has begun. */
+    public void endInPlace() {
+        changes.end();
+    }
+
+    /**
      * Sets the value of a key.
      *
      * @param key the key in its first {@code keyLength} bytes
@@ -227,7 +254,9 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
                 && cell >= 0
                 && valueLength == entries.valueLength()
                 && !partition.active.isShared()) {
+            changes.begin();
             EntryFormat.copyIn(value, entries.segment(), entries.valueOffset(), valueLength);
+            changes.end();
             pool.maintain();
             return;
         }
@@ -331,11 +360,14 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
      * @return false if it has to be put, because it is not mutable or there is no room
      */
     public boolean extend(long address, int bytes) {
-        if (!entries.isMutable(address) || !entries.extend(address, bytes)) {
+        if (!entries.isMutable(address)) {
             return false;
         }
-        addLiveBytes(bytes);
-        return true;
+        changes.begin();
+        boolean extended = entries.extend(address, bytes);
+        changes.end();
+        addLiveBytes(extended ? bytes : 0);
+        return extended;
     }
 
     /**
@@ -349,7 +381,9 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
         if (!entries.isMutable(address)) {
             return false;
         }
+        changes.begin();
         EntryFormat.copyIn(bytes, entries.segment(), entries.valueOffset() + from, length);
+        changes.end();
         pool.maintain();
         return true;
     }
@@ -357,7 +391,12 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     @Override
     PartitionMerge startMerge(LivePartition partition) {
         entries.changed();
-        return partition.startMerge(identity, keyHash, memory);
+        changes.begin();
+        try {
+            return partition.startMerge(identity, keyHash, memory);
+        } finally {
+            changes.end();
+        }
     }
 
     @Override
@@ -387,7 +426,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
             view.replaceIfSame(partition, parts);
         }
         if (parts.size() == 1) {
-            partition.replaceMerged(parts.get(0).sealed, memory);
+            partition.replaceMerged(parts.get(0).sealed, memory, changes);
             partition.splitAsUsual();
             releaseIfEmpty(partition);
             pool.sealed(partition);
@@ -434,7 +473,7 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
 
     /** Opens a view for another thread, on that thread, which closes it. */
     public ForeignView foreignView() {
-        return new ForeignView(memory, entries);
+        return new ForeignView(memory, pool.replacedStates(), entries, changes);
     }
 
     /** Gives back everything that no view needs. The map must not be used afterwards. */
@@ -444,12 +483,14 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
             return;
         }
         closed = true;
+        changes.begin();
         for (int i = 0; i < entries.cursorEnd(); i++) {
             if (entries.isFirstOfItsPartition(i)) {
                 partitions.drop((LivePartition) entries.layersAt(i));
             }
         }
         entries.clear();
+        changes.end();
         addLiveBytes(-liveBytes);
         size = 0;
     }

@@ -18,11 +18,13 @@ package dev.dstl.spillable.overlay;
 
 import static org.apache.flink.util.concurrent.Executors.newDirectExecutorService;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.spillable.partition.KeyHash;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -63,6 +65,7 @@ class ForeignViewTest {
             put(i, new byte[100]);
         }
         ForeignView view = map.foreignView();
+        view.startLooking();
         long blocks = disks.pool().overlayBytes();
 
         map.close();
@@ -135,6 +138,87 @@ class ForeignViewTest {
         disks.close();
     }
 
+    @Test
+    void aValueThatChangesWhereItLies_isReadAsItOnceWas() throws Exception {
+        put(1, new byte[64]);
+        AtomicBoolean done = new AtomicBoolean();
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        Future<?> writes =
+                threads.submit(
+                        () -> {
+                            byte[] value = new byte[64];
+                            for (int round = 0; !done.get(); round++) {
+                                Arrays.fill(value, (byte) round);
+                                put(1, value);
+                            }
+                        });
+        byte[] value = new byte[64];
+        int torn = 0;
+        for (int i = 0; i < 100_000; i++) {
+            try (ForeignView view = map.foreignView()) {
+                EntryReader reader = view.entries();
+                if (find(reader, 1)) {
+                    reader.copy(reader.valueOffset(), value, value.length);
+                    for (byte one : value) {
+                        torn += one == value[0] ? 0 : 1;
+                    }
+                }
+            } catch (IllegalStateException e) {
+                // It changed all the time; a query looks again.
+            }
+        }
+        done.set(true);
+        writes.get();
+        threads.shutdown();
+
+        assertThat(torn).isZero();
+        map.close();
+        disks.close();
+    }
+
+    @Test
+    void aViewThatIsOpenForLong_keepsNoMemory() throws IOException {
+        map.close();
+        disks.close();
+        int limit = 1 << 20;
+        disks = new PoolOnDisk(disk, limit);
+        map = disks.newMap();
+        put(0, new byte[10_000]);
+        ForeignView view = map.foreignView();
+
+        for (int i = 1; i < 4_000; i++) {
+            put(i, new byte[10_000]);
+            assertThat(disks.pool().overlayBytes()).isLessThan(limit + limit / 20);
+        }
+
+        assertThat(find(view.entries(), 0)).isTrue();
+        assertThat(find(view.entries(), 3_999)).isTrue();
+        view.close();
+        map.close();
+        disks.close();
+    }
+
+    @Test
+    void aReaderThatIsStuck_isNamedWhenMemoryIsUsedUp() throws IOException {
+        ForeignView view = map.foreignView();
+        view.startLooking();
+
+        assertThatThrownBy(
+                        () -> {
+                            for (int i = 0; i < 100_000; i++) {
+                                put(i, new byte[10_000]);
+                            }
+                        })
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("a query that does not end holds the rest");
+
+        view.close();
+        put(1, new byte[1]);
+        assertThat(disks.pool().overlayBytes()).isLessThan(256 << 10);
+        map.close();
+        disks.close();
+    }
+
     private int readUntil(AtomicBoolean done, int keys) {
         int found = 0;
         for (int i = 0; !done.get() || found == 0; i = (i + 1) % keys) {
@@ -142,8 +226,8 @@ class ForeignViewTest {
                 if (find(view.entries(), i) && view.entries().valueLength() >= 40) {
                     found++;
                 }
-            } catch (IndexOutOfBoundsException | NullPointerException e) {
-                // Torn by a change; a query looks again.
+            } catch (IllegalStateException e) {
+                // It changed all the time; a query looks again.
             }
         }
         return found;

@@ -176,6 +176,24 @@ class OverlayMemoryTest {
         assertThat(budget.usedBytes()).isZero();
     }
 
+    @Test
+    void whileReadersKeepMuch_othersWait() throws IOException {
+        MemoryBlock block = memory.allocate(LIMIT / 8);
+        MemoryBlock another = memory.allocate(4096);
+        memory.enterForeign();
+
+        memory.free(block);
+        assertThat(memory.takesReaders()).isTrue();
+        memory.free(another);
+
+        assertThat(memory.takesReaders()).isFalse();
+        assertThat(memory.blockBytes()).isGreaterThan(LIMIT / 8);
+        assertThat(memory.neededBytes()).isZero();
+        memory.leaveForeign();
+        assertThat(memory.takesReaders()).isTrue();
+        memory.release();
+    }
+
     private void leave() {
         try {
             memory.leaveForeign();

@@ -143,6 +143,26 @@ final class HeapLoad<K, N, S> {
         came(state);
     }
 
+    /**
+     * Puts a new state of the entry that the layout has selected onto the heap, and then removes
+     * what is spilled: a query, which looks at the heap first, finds the entry all the time.
+     */
+    void put(K key, N namespace, S state, PartitionedMap spilled, SpilledLayout<K, N, S> layout) {
+        // The entry is not on its way meanwhile, even if memory is used up.
+        spilled.begin();
+        boolean moved = false;
+        try {
+            heap.put(key, namespace, state);
+            layout.delete(spilled);
+            moved = true;
+        } finally {
+            if (!moved) {
+                heap.discard(key, namespace);
+            }
+            spilled.end();
+        }
+    }
+
     private void came(S state) {
         int elements = EntrySizes.elementsOf(state);
         heapElements.add(elements);

@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.table;
 
+import dev.dstl.spillable.overlay.ChangeSequence;
 import java.util.Arrays;
 import java.util.function.Consumer;
 import javax.annotation.Nullable;
@@ -69,6 +70,7 @@ final class HeapMap<K, N, S> {
     }
 
     private final HeapViews views = new HeapViews();
+    private final ChangeSequence growth = new ChangeSequence();
     private TypeSerializer<S> stateSerializer;
     private boolean statesNeverChange;
 
@@ -124,13 +126,27 @@ final class HeapMap<K, N, S> {
         return entry.state;
     }
 
-    /** The entry's state, which must not be changed, or null. For other threads, at their risk. */
+    /** The entry's state, which must not be changed, or null. */
     S peek(K key, N namespace) {
         int hash = hash(key, namespace);
         HeapEntry<K, N, S>[] chains = buckets[directoryIndex(hash)];
         HeapEntry<K, N, S> entry =
                 inChain(chains[hash & (chains.length - 1)], hash, key, namespace);
         return entry == null ? null : entry.state;
+    }
+
+    /**
+     * As {@link #peek}, for other threads.
+     *
+     * @throws IllegalStateException if entries went from table to table, where one may be missed
+     */
+    S peekForeign(K key, N namespace) {
+        int before = growth.current();
+        S state = peek(key, namespace);
+        if (state == null && !growth.isStill(before)) {
+            throw new IllegalStateException("Entries moved while one was looked for");
+        }
+        return state;
     }
 
     /** Sets the state of an entry that exists; false if there is none. */
@@ -159,7 +175,9 @@ final class HeapMap<K, N, S> {
                         key, namespace, hash, state, table.buckets[bucket], views.version());
         size++;
         if (++table.entries > table.buckets.length - (table.buckets.length >>> 2)) {
+            growth.begin();
             grow(index, table);
+            growth.end();
         }
     }
 

@@ -20,7 +20,6 @@ import dev.dstl.spillable.layout.EntryRewrite;
 import dev.dstl.spillable.layout.SpilledLayout;
 import dev.dstl.spillable.overlay.Addresses;
 import dev.dstl.spillable.overlay.EntryReader;
-import dev.dstl.spillable.overlay.ForeignView;
 import dev.dstl.spillable.overlay.PartitionPool;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.partition.StateIdentity;
@@ -116,15 +115,13 @@ final class KeyGroupMap<K, N, S> {
     /** Reads an entry from another thread; the layout is the caller's own. */
     @Nullable
     S peek(K key, N namespace, SpilledLayout<K, N, S> layout) throws IOException {
-        S state = heap.peek(key, namespace);
+        S state = heap.peekForeign(key, namespace);
         PartitionedMap map = spilled;
         if (state != null || map == null) {
             return state;
         }
-        try (ForeignView view = map.foreignView()) {
-            layout.select(key, namespace);
-            return layout.read(view.entries());
-        }
+        layout.select(key, namespace);
+        return layout.readForeign(map);
     }
 
     boolean hasSpilled() {
@@ -155,14 +152,7 @@ final class KeyGroupMap<K, N, S> {
             if (residency.spillsNewEntries()) {
                 layout.write(spilled, state);
             } else {
-                // The entry is not on its way meanwhile, even if memory is used up.
-                spilled.begin();
-                try {
-                    layout.delete(spilled);
-                    heap.put(key, namespace, state);
-                } finally {
-                    spilled.end();
-                }
+                loading.put(key, namespace, state, spilled, layout);
             }
         }
     }

@@ -17,6 +17,8 @@
 package dev.dstl.spillable.table;
 
 import dev.dstl.spillable.layout.SpilledLayout;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import javax.annotation.Nullable;
 
 /**
@@ -29,6 +31,12 @@ public final class StateQuery<K, N, S> {
     private static final int LOOKS = 3;
 
     private static final int ATTEMPTS = 100;
+
+    /** Further ones take their time: the task may wait for a disk while it replaces a state. */
+    private static final int ATTEMPTS_IN_A_ROW = 10;
+
+    private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final String stateName;
     private final KeyGroupMap<K, N, S> group;
@@ -78,7 +86,16 @@ public final class StateQuery<K, N, S> {
                             e);
                 }
             }
+            pause(attempt);
+        }
+    }
+
+    private static void pause(int attempt) {
+        int slow = attempt - ATTEMPTS_IN_A_ROW;
+        if (slow < 0) {
             Thread.onSpinWait();
+        } else {
+            LockSupport.parkNanos(Math.min(LONGEST_PAUSE_NANOS, (slow + 1) * SHORTEST_PAUSE_NANOS));
         }
     }
 }

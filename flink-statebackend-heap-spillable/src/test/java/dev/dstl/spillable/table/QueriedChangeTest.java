@@ -18,17 +18,28 @@ package dev.dstl.spillable.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.spillable.layout.ListLayout;
 import dev.dstl.spillable.layout.MapLayout;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.partition.StateIdentity;
 import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
 import org.apache.flink.core.memory.DataInputView;
@@ -166,5 +177,100 @@ class QueriedChangeTest {
         onRead = () -> putUserEntries(1000, 9000);
 
         assertThat(query().keySet()).containsAll(IntStream.range(0, 1000).boxed()::iterator);
+    }
+
+    @Test
+    void aMapThatIsReplaced_isFoundAsItWasOrAsItIs() throws Exception {
+        List<Map<Integer, Integer>> found = new CopyOnWriteArrayList<>();
+        StateQuery<Integer, Integer, Map<Integer, Integer>> query =
+                new StateQuery<>("state", group, layout.duplicate());
+        Thread thread =
+                new Thread(() -> found.add(query.<Map<Integer, Integer>>read(KEY, 0, s -> s)));
+        onWrite =
+                () -> {
+                    thread.start();
+                    try {
+                        // Long enough for several looks, unless they are in vain.
+                        thread.join(200);
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                };
+
+        group.put(KEY, 0, map(5000, 7000), layout);
+
+        thread.join();
+        assertThat(found).hasSize(1);
+        assertThat(found.get(0)).isIn(map(0, 1000), map(5000, 7000));
+    }
+
+    @Test
+    void aListThatIsReplaced_isFoundAsItWasAtOneMoment() throws Exception {
+        ListSerializer<Integer> lists = new ListSerializer<>(IntSerializer.INSTANCE);
+        ListLayout<Integer, Integer, Integer> listLayout =
+                new ListLayout<>(IntSerializer.INSTANCE, IntSerializer.INSTANCE, lists);
+        KeyGroupMap<Integer, Integer, List<Integer>> listGroup =
+                new KeyGroupMap<>(lists, new StateIdentity(1, "lists", 0), new EntrySizes());
+        listGroup.startSpill(disks.pool());
+        listLayout.select(KEY, 0);
+        listGroup.put(KEY, 0, Collections.nCopies(5000, 0), listLayout);
+        StateQuery<Integer, Integer, List<Integer>> query =
+                new StateQuery<>("lists", listGroup, listLayout.duplicate());
+        AtomicInteger reads = new AtomicInteger();
+        AtomicBoolean done = new AtomicBoolean();
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        Future<Integer> torn =
+                threads.submit(
+                        () -> {
+                            int count = 0;
+                            while (!done.get()) {
+                                List<Integer> list = query.<List<Integer>>read(KEY, 0, s -> s);
+                                boolean isWhole = list != null && list.size() == 5000;
+                                count += isWhole && new HashSet<>(list).size() == 1 ? 0 : 1;
+                                reads.incrementAndGet();
+                            }
+                            return count;
+                        });
+
+        for (int round = 0; round < 300 || reads.get() == 0; round++) {
+            listGroup.put(KEY, 0, Collections.nCopies(5000, round), listLayout);
+            Thread.sleep(round % 3);
+        }
+        done.set(true);
+
+        assertThat(torn.get()).isZero();
+        threads.shutdown();
+        listGroup.close();
+    }
+
+    @Test
+    void anEntryOnTheHeap_isFoundWhileTheMapGrows() throws Exception {
+        KeyGroupMap<Integer, Integer, Map<Integer, Integer>> onHeap =
+                new KeyGroupMap<>(serializer, new StateIdentity(2, "heap", 0), new EntrySizes());
+        Map<Integer, Integer> state = map(0, 1);
+        onHeap.put(-1, 0, state, layout);
+        StateQuery<Integer, Integer, Map<Integer, Integer>> query =
+                new StateQuery<>("heap", onHeap, layout.duplicate());
+        AtomicBoolean done = new AtomicBoolean();
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        Future<Integer> missed =
+                threads.submit(
+                        () -> {
+                            int count = 0;
+                            while (!done.get()) {
+                                boolean found =
+                                        query.<Map<Integer, Integer>>read(-1, 0, s -> s) != null;
+                                count += found ? 0 : 1;
+                            }
+                            return count;
+                        });
+
+        for (int key = 0; key < 1_000_000; key++) {
+            onHeap.put(key, 0, state, layout);
+        }
+        done.set(true);
+
+        assertThat(missed.get()).isZero();
+        threads.shutdown();
     }
 }

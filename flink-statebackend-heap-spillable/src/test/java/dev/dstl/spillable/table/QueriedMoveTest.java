@@ -162,6 +162,18 @@ class QueriedMoveTest {
         assertThat(looks).isNotEmpty().containsOnly(true);
     }
 
+    @Test
+    void aMapThatIsReplacedWhileItsGroupIsLoading_isFoundAtAnyMoment() throws IOException {
+        group.startLoad();
+        layout.select(KEY, 0);
+        WatchedKey.onHash = this::query;
+
+        group.put(KEY, 0, map(), layout);
+
+        assertThat(looks).isNotEmpty().containsOnly(true);
+        assertThat(group.spilledSize()).isZero();
+    }
+
     private void loadAll() {
         WatchedKey.onEquals = () -> {};
         try {

@@ -33,8 +33,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The chunk files of one backend, used by any thread. Extents follow each other in a file and are
- * not reused, so a file is written once and deleted when its last extent is given back; who has
+ * The chunk files of one backend, used by any thread. Extents follow each other in a file. The
+ * space of one is not reused while others in the file are occupied: a file is deleted when its last
+ * extent is given back, or, while it still takes extents, filled again from its start. Who has
  * extents in a file of which little is still occupied writes them anew, see {@link
  * Extent#occupiedShare()}.
  *

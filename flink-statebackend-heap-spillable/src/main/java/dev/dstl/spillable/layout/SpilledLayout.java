@@ -247,7 +247,12 @@ public abstract class SpilledLayout<K, N, S> {
      */
     public final int deleteHead(PartitionedMap map) {
         int parts = parts(map.entries());
-        remove(map);
+        beginReplacement(map);
+        try {
+            remove(map);
+        } finally {
+            map.endReplacement();
+        }
         return parts;
     }
 

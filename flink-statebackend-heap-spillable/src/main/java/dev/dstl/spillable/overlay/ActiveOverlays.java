@@ -62,36 +62,20 @@ final class ActiveOverlays {
             byte[] value,
             int valueLength) {
         int bytes = EntryFormat.entryBytes(keyLength, valueLength);
-        makeWritable(partition, bytes);
-        while (!isWritten(partition, cell, hash, flags, key, keyLength, part, value, valueLength)) {
-            setActive(partition, partition.active.grown(keyHash, bytes));
-        }
-    }
-
-    /** False if the table is full. */
-    private boolean isWritten(
-            LivePartition partition,
-            int cell,
-            int hash,
-            int flags,
-            byte[] key,
-            int keyLength,
-            boolean part,
-            byte[] value,
-            int valueLength) {
-        Overlay active = partition.active;
-        int bytes = EntryFormat.entryBytes(keyLength, valueLength);
-        int written = cell;
         changes.begin();
         try {
+            makeWritable(partition, bytes);
+            int written = cell;
             if (cell >= 0) {
-                active.replace(cell, hash, bytes);
+                partition.active.replace(cell, hash, bytes);
             } else {
-                written = active.add(hash, bytes, flags);
+                written = partition.active.add(hash, bytes, flags);
                 if (written < 0) {
-                    return false;
+                    setActive(partition, partition.active.grown(keyHash, bytes));
+                    written = partition.active.add(hash, bytes, flags);
                 }
             }
+            Overlay active = partition.active;
             EntryFormat.put(
                     active.segmentAt(written),
                     active.entryAt(written),
@@ -100,7 +84,6 @@ final class ActiveOverlays {
                     part,
                     value,
                     valueLength);
-            return true;
         } finally {
             changes.end();
         }
@@ -118,9 +101,9 @@ final class ActiveOverlays {
 
     /** Removes the key of a cell of the active overlay. */
     void remove(LivePartition partition, int cell) {
-        makeWritable(partition, 0);
         changes.begin();
         try {
+            makeWritable(partition, 0);
             partition.active.remove(cell);
         } finally {
             changes.end();
@@ -135,8 +118,9 @@ final class ActiveOverlays {
                 int[] length = {entryBytes + 1};
                 cellBytes = CellSizes.bestOr(Overlay.SMALLEST_CELL, length, 1);
             }
-            OverlayHeap heap = new OverlayHeap(pool.memory());
-            show(partition, new Overlay(pool.memory(), FIRST_CELLS, cellBytes, heap));
+            partition.active =
+                    new Overlay(
+                            pool.memory(), FIRST_CELLS, cellBytes, new OverlayHeap(pool.memory()));
             pool.overlayAdded(partition);
         } else if (overlay.isShared()) {
             setActive(partition, overlay.copy());
@@ -147,14 +131,8 @@ final class ActiveOverlays {
 
     private void setActive(LivePartition partition, Overlay overlay) {
         Overlay old = partition.active;
-        show(partition, overlay);
+        partition.active = overlay;
         old.release();
         cellBytes = overlay.cellBytes();
-    }
-
-    private void show(LivePartition partition, Overlay overlay) {
-        changes.begin();
-        partition.active = overlay;
-        changes.end();
     }
 }

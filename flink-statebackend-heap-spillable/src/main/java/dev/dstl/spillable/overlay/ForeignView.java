@@ -55,7 +55,7 @@ public final class ForeignView implements AutoCloseable {
      * @param hash of the key of the state
      */
     public int replacements(int hash) {
-        return replaced.number(hash);
+        return replaced.of(hash).current();
     }
 
     /**
@@ -64,7 +64,7 @@ public final class ForeignView implements AutoCloseable {
      * @throws IllegalStateException if it was removed or replaced meanwhile, or may have been
      */
     public void requireNotReplaced(int hash, int replacements) {
-        if (!replaced.isStill(hash, replacements)) {
+        if (!replaced.of(hash).isStill(replacements)) {
             throw new IllegalStateException("The state was replaced while it was read");
         }
     }

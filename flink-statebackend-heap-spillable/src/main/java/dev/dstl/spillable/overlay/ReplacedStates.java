@@ -16,53 +16,44 @@
 
 package dev.dstl.spillable.overlay;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 
 /**
  * Lets a query notice that a state of several entries was removed or got other contents while it
- * was read: a number for all keys whose hashes agree in some bits, odd while one of their states is
- * on its way. Only the task thread changes the numbers.
+ * was read: a sequence for all keys whose hashes agree in some bits, in which a change is under way
+ * while one of their states is. Only the task thread changes states.
  */
 final class ReplacedStates {
 
     /** Enough of them, and other keys seldom make a query look again. */
-    private static final int NUMBERS = 1024;
+    private static final int SEQUENCES = 1024;
 
-    private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(int[].class);
-
-    private final int[] numbers = new int[NUMBERS];
+    private final ChangeSequence[] sequences = new ChangeSequence[SEQUENCES];
     private int open;
-    private int current;
+    private ChangeSequence current;
+
+    ReplacedStates() {
+        Arrays.setAll(sequences, i -> new ChangeSequence());
+        current = sequences[0];
+    }
 
     /** A state begins to be replaced; one that contains the other counts. */
     void begin(int hash) {
         if (open++ == 0) {
-            current = index(hash);
-            ELEMENT.setOpaque(numbers, current, numbers[current] + 1);
-            VarHandle.storeStoreFence();
+            current = of(hash);
+            current.begin();
         }
     }
 
     /** What {@link #begin} has begun is done. */
     void end() {
         if (--open == 0) {
-            ELEMENT.setRelease(numbers, current, numbers[current] + 1);
+            current.end();
         }
     }
 
-    /** What a query keeps before it reads the first entry of a state, for {@link #isStill}. */
-    int number(int hash) {
-        return (int) ELEMENT.getAcquire(numbers, index(hash));
-    }
-
-    /** Whether the state was not being replaced when the number was kept, nor since. */
-    boolean isStill(int hash, int number) {
-        VarHandle.acquireFence();
-        return (number & 1) == 0 && (int) ELEMENT.getOpaque(numbers, index(hash)) == number;
-    }
-
-    private static int index(int hash) {
-        return (hash ^ (hash >>> 16)) & (NUMBERS - 1);
+    /** Changes of the states of a key. */
+    ChangeSequence of(int hash) {
+        return sequences[(hash ^ (hash >>> 16)) & (SEQUENCES - 1)];
     }
 }

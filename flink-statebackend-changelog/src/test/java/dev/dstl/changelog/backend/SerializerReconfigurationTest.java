@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import dev.dstl.changelog.fixture.JobClasses;
+import dev.dstl.changelog.fixture.LastValue;
 import dev.dstl.spillable.PlacedBackends;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
@@ -31,7 +32,6 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import javax.annotation.Nullable;
-import org.apache.flink.api.common.functions.AggregateFunction;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.state.AggregatingStateDescriptor;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -283,7 +283,7 @@ class SerializerReconfigurationTest {
                             "reducing", (before, added) -> added, serializer.duplicate());
             aggregating =
                     new AggregatingStateDescriptor<>(
-                            "aggregating", new Last(), serializer.duplicate());
+                            "aggregating", new LastValue<>(), serializer.duplicate());
             timers = task.timers("timers", serializer);
         }
 
@@ -334,32 +334,6 @@ class SerializerReconfigurationTest {
                 }
             }
             assertThat(times).hasSize(KEYS * (life + 1));
-        }
-    }
-
-    /** Aggregates to the value added last. */
-    private static final class Last implements AggregateFunction<Object, Object, Object> {
-
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        public Object createAccumulator() {
-            return null;
-        }
-
-        @Override
-        public Object add(Object value, Object accumulator) {
-            return value;
-        }
-
-        @Override
-        public Object getResult(Object accumulator) {
-            return accumulator;
-        }
-
-        @Override
-        public Object merge(Object left, Object right) {
-            return right;
         }
     }
 }

@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
+import dev.dstl.changelog.fixture.LastValue;
 import dev.dstl.changelog.fixture.VersionedStringSerializer;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,7 +33,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.StringJoiner;
 import java.util.stream.Stream;
-import org.apache.flink.api.common.functions.AggregateFunction;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.state.AggregatingStateDescriptor;
 import org.apache.flink.api.common.state.ListState;
@@ -180,14 +180,15 @@ class UnwritableValueTest {
         ACCUMULATOR {
             @Override
             void write(TestTask task, Readings readings) throws Exception {
-                task.state(KEY, new AggregatingStateDescriptor<>("a", new Latest(), READINGS))
+                task.state(KEY, new AggregatingStateDescriptor<>("a", new LastValue<>(), READINGS))
                         .add(readings);
             }
 
             @Override
             Object read(TestTask task) throws Exception {
                 return task.state(
-                                KEY, new AggregatingStateDescriptor<>("a", new Latest(), READINGS))
+                                KEY,
+                                new AggregatingStateDescriptor<>("a", new LastValue<>(), READINGS))
                         .get();
             }
         };
@@ -424,29 +425,5 @@ class UnwritableValueTest {
                         new TimerSerializer<>(
                                 IntSerializer.INSTANCE,
                                 READINGS.createSerializer(new SerializerConfigImpl())));
-    }
-
-    private static final class Latest implements AggregateFunction<Readings, Readings, Readings> {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        public Readings createAccumulator() {
-            return new Readings();
-        }
-
-        @Override
-        public Readings add(Readings value, Readings accumulator) {
-            return value;
-        }
-
-        @Override
-        public Readings getResult(Readings accumulator) {
-            return accumulator;
-        }
-
-        @Override
-        public Readings merge(Readings left, Readings right) {
-            return right;
-        }
     }
 }

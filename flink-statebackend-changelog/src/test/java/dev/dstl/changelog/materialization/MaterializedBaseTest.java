@@ -28,7 +28,6 @@ import org.apache.flink.runtime.state.KeyGroupsStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.SequenceNumber;
-import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.junit.jupiter.api.Test;
 
@@ -98,24 +97,7 @@ class MaterializedBaseTest {
 
     private KeyedStateHandle snapshot(String name) {
         return new KeyGroupsStateHandle(
-                new KeyGroupRangeOffsets(KeyGroupRange.of(0, 7)), new File(name));
-    }
-
-    /** Has a plugin that misses a class when it deletes the first file. */
-    private final class File extends ByteStreamStateHandle {
-
-        private static final long serialVersionUID = 1;
-
-        private File(String name) {
-            super(name, new byte[1]);
-        }
-
-        @Override
-        public void discardState() {
-            if (getHandleName().startsWith("first")) {
-                throw new NoClassDefFoundError(getHandleName());
-            }
-            deleted.add(getHandleName());
-        }
+                new KeyGroupRangeOffsets(KeyGroupRange.of(0, 7)),
+                new DiscardedFile(name, name.startsWith("first"), deleted));
     }
 }

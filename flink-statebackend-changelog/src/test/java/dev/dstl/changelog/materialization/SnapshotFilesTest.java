@@ -25,7 +25,6 @@ import java.util.List;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
-import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.junit.jupiter.api.Test;
 
@@ -62,27 +61,10 @@ class SnapshotFilesTest {
             return new MemoryCheckpointOutputStream(1 << 20) {
                 @Override
                 public StreamStateHandle closeAndGetHandle() {
-                    return new File("file " + written++);
+                    int number = written++;
+                    return new DiscardedFile("file " + number, number == 0, deleted);
                 }
             };
-        }
-    }
-
-    /** Has a plugin that misses a class when it deletes the first file. */
-    private final class File extends ByteStreamStateHandle {
-
-        private static final long serialVersionUID = 1;
-
-        private File(String name) {
-            super(name, new byte[1]);
-        }
-
-        @Override
-        public void discardState() {
-            if (getHandleName().equals("file 0")) {
-                throw new NoClassDefFoundError(getHandleName());
-            }
-            deleted.add(getHandleName());
         }
     }
 }

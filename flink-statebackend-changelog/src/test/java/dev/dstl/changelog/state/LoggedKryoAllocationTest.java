@@ -22,10 +22,10 @@ import com.sun.management.ThreadMXBean;
 import dev.dstl.changelog.delegate.DelegateStates;
 import dev.dstl.changelog.fixture.CountingLogWriter;
 import dev.dstl.changelog.fixture.Delegate;
+import dev.dstl.changelog.fixture.LastValue;
 import dev.dstl.changelog.record.ChangelogAppender;
 import java.lang.management.ManagementFactory;
 import java.util.BitSet;
-import org.apache.flink.api.common.functions.AggregateFunction;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.state.AggregatingStateDescriptor;
 import org.apache.flink.api.common.state.AppendingState;
@@ -125,7 +125,8 @@ class LoggedKryoAllocationTest {
         AGGREGATING {
             @Override
             StateDescriptor<?, ?> descriptor() {
-                return new AggregatingStateDescriptor<>("aggregating", new Latest(), forKryo());
+                return new AggregatingStateDescriptor<>(
+                        "aggregating", new LastValue<>(), forKryo());
             }
 
             @Override
@@ -205,29 +206,5 @@ class LoggedKryoAllocationTest {
     private static long allocatedBytes() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         return threads.getThreadAllocatedBytes(Thread.currentThread().getId());
-    }
-
-    private static final class Latest implements AggregateFunction<BitSet, BitSet, BitSet> {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        public BitSet createAccumulator() {
-            return new BitSet();
-        }
-
-        @Override
-        public BitSet add(BitSet value, BitSet accumulator) {
-            return value;
-        }
-
-        @Override
-        public BitSet getResult(BitSet accumulator) {
-            return accumulator;
-        }
-
-        @Override
-        public BitSet merge(BitSet left, BitSet right) {
-            return right;
-        }
     }
 }

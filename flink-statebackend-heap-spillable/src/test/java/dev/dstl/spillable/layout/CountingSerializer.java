@@ -16,15 +16,11 @@
 
 package dev.dstl.spillable.layout;
 
-import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
-import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
-import org.apache.flink.core.memory.DataInputView;
-import org.apache.flink.core.memory.DataOutputView;
 
 /** Counts the integers that it serializes and deserializes. Not thread-safe. */
-public final class CountingSerializer extends TypeSerializerSingleton<Integer> {
+public final class CountingSerializer extends WatchedIntegers {
 
     private static final long serialVersionUID = 1L;
 
@@ -53,53 +49,14 @@ public final class CountingSerializer extends TypeSerializerSingleton<Integer> {
     }
 
     @Override
-    public boolean isImmutableType() {
-        return true;
-    }
-
-    @Override
-    public Integer createInstance() {
-        return 0;
-    }
-
-    @Override
-    public Integer copy(Integer from) {
-        return from;
-    }
-
-    @Override
-    public Integer copy(Integer from, Integer reuse) {
-        return from;
-    }
-
-    @Override
-    public int getLength() {
-        return Integer.BYTES;
-    }
-
-    @Override
-    public void serialize(Integer record, DataOutputView target) throws IOException {
+    protected void written() {
         serialized++;
-        target.writeInt(record);
     }
 
     @Override
-    public Integer deserialize(DataInputView source) throws IOException {
+    protected void read() {
         deserialized++;
         mostUnwritten = Math.max(mostUnwritten, deserialized - serialized);
-        return source.readInt();
-    }
-
-    @Override
-    public Integer deserialize(Integer reuse, DataInputView source) throws IOException {
-        deserialized++;
-        mostUnwritten = Math.max(mostUnwritten, deserialized - serialized);
-        return source.readInt();
-    }
-
-    @Override
-    public void copy(DataInputView source, DataOutputView target) throws IOException {
-        target.writeInt(source.readInt());
     }
 
     @Override

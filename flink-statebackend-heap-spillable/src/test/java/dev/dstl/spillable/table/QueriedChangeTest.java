@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.spillable.layout.ListLayout;
 import dev.dstl.spillable.layout.MapLayout;
+import dev.dstl.spillable.layout.WatchedIntegers;
 import dev.dstl.spillable.overlay.PoolOnDisk;
 import dev.dstl.spillable.partition.StateIdentity;
 import dev.dstl.spillable.size.EntrySizes;
@@ -40,9 +41,6 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
-import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
-import org.apache.flink.core.memory.DataInputView;
-import org.apache.flink.core.memory.DataOutputView;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,60 +56,22 @@ class QueriedChangeTest {
 
     private static Runnable onRead = () -> {};
 
-    /** Writes integers, and lets a test do something in the midst of it. */
-    private static final class WatchedValues extends TypeSerializerSingleton<Integer> {
+    /** Lets a test do something in the midst of it. */
+    private static final class WatchedValues extends WatchedIntegers {
         private static final long serialVersionUID = 1L;
 
         @Override
-        public boolean isImmutableType() {
-            return true;
-        }
-
-        @Override
-        public Integer createInstance() {
-            return 0;
-        }
-
-        @Override
-        public Integer copy(Integer from) {
-            return from;
-        }
-
-        @Override
-        public Integer copy(Integer from, Integer reuse) {
-            return from;
-        }
-
-        @Override
-        public int getLength() {
-            return Integer.BYTES;
-        }
-
-        @Override
-        public void serialize(Integer record, DataOutputView target) throws IOException {
-            target.writeInt(record);
+        protected void written() {
             Runnable now = onWrite;
             onWrite = () -> {};
             now.run();
         }
 
         @Override
-        public Integer deserialize(DataInputView source) throws IOException {
-            int value = source.readInt();
+        protected void read() {
             Runnable now = onRead;
             onRead = () -> {};
             now.run();
-            return value;
-        }
-
-        @Override
-        public Integer deserialize(Integer reuse, DataInputView source) throws IOException {
-            return deserialize(source);
-        }
-
-        @Override
-        public void copy(DataInputView source, DataOutputView target) throws IOException {
-            target.writeInt(source.readInt());
         }
 
         @Override

@@ -18,8 +18,10 @@ package dev.dstl.tool;
 
 import dev.dstl.tool.checkpoint.RetainedCheckpoints;
 import dev.dstl.tool.files.FileAccess;
+import dev.dstl.tool.orphan.CombinedReport;
 import dev.dstl.tool.orphan.OrphanReport;
 import dev.dstl.tool.orphan.OrphanSearch;
+import dev.dstl.tool.orphan.StateFileSearch;
 import dev.dstl.tool.output.Report;
 import dev.dstl.tool.output.ToolException;
 import java.time.Duration;
@@ -74,6 +76,14 @@ final class OrphansCommand extends ReportingCommand {
     private Duration minAge;
 
     @Option(
+            names = "--state-files",
+            description =
+                    "Lists also the files in shared and taskowned of the jobs below all DIRs that"
+                            + " no checkpoint or savepoint below them names, as killed processes"
+                            + " and failovers of the JobManager leave them. Never deletes them.")
+    private boolean stateFiles;
+
+    @Option(
             names = "--delete",
             description =
                     "Deletes them, except those of jobs that may run: without a checkpoint in any"
@@ -104,19 +114,25 @@ final class OrphansCommand extends ReportingCommand {
         for (String directory : checkpoints) {
             directories.add(FileAccess.of(directory));
         }
+        long now = System.currentTimeMillis();
         OrphanSearch search =
-                new OrphanSearch(
-                        FileAccess.of(basePath),
-                        minAge.toMillis(),
-                        System.currentTimeMillis(),
-                        jobsEnded);
-        OrphanReport report =
-                search.search(() -> RetainedCheckpoints.below(directories, withoutCheckpoints));
+                new OrphanSearch(FileAccess.of(basePath), minAge.toMillis(), now, jobsEnded);
+        OrphanSearch.Checkpoints retained =
+                () -> RetainedCheckpoints.below(directories, withoutCheckpoints);
+        if (!stateFiles) {
+            return deleted(search, search.search(retained));
+        }
+        StateFileSearch files = new StateFileSearch(directories, minAge.toMillis(), now, jobsEnded);
+        OrphanReport segments = search.search(() -> files.search(retained));
+        return new CombinedReport(deleted(search, segments), files.report());
+    }
+
+    private OrphanReport deleted(OrphanSearch search, OrphanReport found) {
         if (!delete) {
-            return report;
+            return found;
         }
         interruption.watch();
-        return search.delete(report, interruption::isRequested);
+        return search.delete(found, interruption::isRequested);
     }
 
     @Override

@@ -23,7 +23,10 @@ import java.io.EOFException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
 import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
@@ -87,11 +90,13 @@ public final class CheckpointFile {
     /**
      * Reads the metadata. Needs no class of the job.
      *
+     * @param stateFiles receives the names of the state files that it contains
      * @throws FileNotFoundException if the file no longer exists
      * @throws ToolException if the file cannot be read or parsed
      */
-    CheckpointContent read() throws ToolException, FileNotFoundException {
-        try (DataInputStream in = new DataInputStream(fileSystem.open(file))) {
+    CheckpointContent read(Set<UUID> stateFiles) throws ToolException, FileNotFoundException {
+        try (DataInputStream in =
+                new DataInputStream(new StateFileNames(fileSystem.open(file), stateFiles))) {
             CheckpointMetadata metadata =
                     Checkpoints.loadCheckpointMetadata(
                             in, CheckpointFile.class.getClassLoader(), directory().toString());
@@ -132,7 +137,7 @@ public final class CheckpointFile {
      */
     public CheckpointContent content() throws ToolException {
         try {
-            return read();
+            return read(new HashSet<>());
         } catch (FileNotFoundException e) {
             throw FileAccess.unreadable(file, e);
         }

@@ -31,8 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.UUID;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.Path;
@@ -54,12 +53,6 @@ import org.apache.flink.core.fs.Path;
  */
 final class CheckpointSearch {
 
-    private static final String SHARED = "shared";
-    private static final String TASK_OWNED = "taskowned";
-    private static final Set<String> DIRECTORIES_WITHOUT_CHECKPOINTS =
-            Set.of(SHARED, TASK_OWNED, "dstl");
-    private static final Pattern CHECKPOINT = Pattern.compile("chk-([0-9]{1,18})");
-    private static final String SAVEPOINT_PREFIX = "savepoint-";
     private static final long NONE = -1;
     private static final int MIN_PASSES = 2;
     private static final int MAX_PASSES = 10;
@@ -67,6 +60,10 @@ final class CheckpointSearch {
     private final List<FileAccess> roots;
     private final Set<SegmentName> segments = new HashSet<>();
     private final Map<JobID, NewestCheckpoint> newestCheckpoints = new HashMap<>();
+    private final Set<UUID> stateFiles = new HashSet<>();
+
+    /** When the newest checkpoint in a directory was written, in milliseconds since the epoch. */
+    private final Map<Path, Long> newestIn = new HashMap<>();
 
     /** Path, time and length of the metadata that was read: it never changes. */
     private final Set<String> read = new HashSet<>();
@@ -116,6 +113,19 @@ final class CheckpointSearch {
         return newestCheckpoints;
     }
 
+    /** Returns the names of all state files that the checkpoints name. */
+    Set<UUID> stateFiles() {
+        return stateFiles;
+    }
+
+    /**
+     * Returns when the newest checkpoint in each directory was written, in milliseconds since the
+     * epoch. Savepoints do not count: a job that waits for its next checkpoint may take them.
+     */
+    Map<Path, Long> newestIn() {
+        return newestIn;
+    }
+
     /** One walk through all directories. */
     private final class Pass {
 
@@ -150,13 +160,13 @@ final class CheckpointSearch {
                 missing.add(directory);
                 return;
             }
-            boolean ofJob = isOfJob(directory, listed.get());
-            boolean expected = isOfCheckpoint(directory);
+            boolean ofJob = CheckpointLayout.isOfJob(directory, listed.get());
+            boolean expected = CheckpointLayout.isOfCheckpoint(directory);
             boolean complete = false;
             List<Path> below = new ArrayList<>();
             for (FileStatus status : listed.get()) {
                 if (status.isDir()) {
-                    if (!ofJob || mayHoldCheckpoints(status.getPath())) {
+                    if (!ofJob || CheckpointLayout.mayHoldCheckpoints(status.getPath())) {
                         below.add(status.getPath());
                     }
                 } else if (CheckpointFile.NAME.equals(status.getPath().getName())) {
@@ -191,7 +201,8 @@ final class CheckpointSearch {
                 return true;
             }
             try {
-                for (SubtaskLog log : new CheckpointFile(root.fileSystem(), file).read().logs()) {
+                CheckpointFile metadata = new CheckpointFile(root.fileSystem(), file);
+                for (SubtaskLog log : metadata.read(stateFiles).logs()) {
                     log.segmentNames().forEach(segment -> add(segment, status));
                 }
             } catch (FileNotFoundException | ToolException e) {
@@ -205,6 +216,10 @@ final class CheckpointSearch {
                 return false;
             }
             read.add(content);
+            if (numberOf(file.getParent()) != NONE) {
+                newestIn.merge(
+                        file.getParent().getParent(), status.getModificationTime(), Math::max);
+            }
             return true;
         }
 
@@ -228,7 +243,7 @@ final class CheckpointSearch {
             unsettled.removeAll(before.missing);
             unsettled.removeIf(
                     directory ->
-                            isOfCheckpoint(directory)
+                            CheckpointLayout.isOfCheckpoint(directory)
                                     && hasProgressed(directory.getParent(), before));
             return unsettled;
         }
@@ -239,30 +254,6 @@ final class CheckpointSearch {
         }
     }
 
-    private static boolean mayHoldCheckpoints(Path directoryOfJob) {
-        return !DIRECTORIES_WITHOUT_CHECKPOINTS.contains(directoryOfJob.getName());
-    }
-
-    /**
-     * Returns whether Flink has made a directory for the checkpoints of a job: the name alone does
-     * not tell, as others name directories by hashes as well.
-     */
-    private static boolean isOfJob(Path directory, List<FileStatus> listed) {
-        if (!Directories.isOfJob(directory)) {
-            return false;
-        }
-        Set<String> names = new HashSet<>();
-        for (FileStatus status : listed) {
-            if (status.isDir()) {
-                if (numberOf(status.getPath()) != NONE) {
-                    return true;
-                }
-                names.add(status.getPath().getName());
-            }
-        }
-        return names.contains(SHARED) && names.contains(TASK_OWNED);
-    }
-
     /** Returns whether a checkpoint is in the directory that Flink has made for another job. */
     private static boolean isOfOtherJob(Path checkpoint, JobID job) {
         Path parent = checkpoint.getParent();
@@ -271,13 +262,11 @@ final class CheckpointSearch {
                 && !parent.getName().equals(job.toHexString());
     }
 
-    private static boolean isOfCheckpoint(Path directory) {
-        return numberOf(directory) != NONE || directory.getName().startsWith(SAVEPOINT_PREFIX);
-    }
-
-    /** Returns the number of a checkpoint by the name of its directory. */
+    /**
+     * Returns the number of a checkpoint by the name of its directory; {@link #NONE} if it has
+     * none.
+     */
     private static long numberOf(Path directory) {
-        Matcher name = CHECKPOINT.matcher(directory.getName());
-        return name.matches() ? Long.parseLong(name.group(1)) : NONE;
+        return CheckpointLayout.numberOf(directory).orElse(NONE);
     }
 }

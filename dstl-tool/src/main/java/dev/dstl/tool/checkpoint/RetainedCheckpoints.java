@@ -23,20 +23,25 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.UUID;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.core.fs.Path;
 
-/** All checkpoints and savepoints below some directories, and the segments they contain. */
+/** All checkpoints and savepoints below some directories, and the files that they contain. */
 public final class RetainedCheckpoints {
 
     private final int count;
     private final Set<SegmentName> segments;
     private final Map<JobID, NewestCheckpoint> newest;
+    private final Set<UUID> stateFiles;
+    private final Map<Path, Long> newestIn;
 
-    private RetainedCheckpoints(
-            int count, Set<SegmentName> segments, Map<JobID, NewestCheckpoint> newest) {
+    private RetainedCheckpoints(int count, CheckpointSearch found) {
         this.count = count;
-        this.segments = segments;
-        this.newest = newest;
+        this.segments = found.segments();
+        this.newest = found.newestCheckpoints();
+        this.stateFiles = found.stateFiles();
+        this.newestIn = found.newestIn();
     }
 
     /**
@@ -61,7 +66,7 @@ public final class RetainedCheckpoints {
             }
             all += counts.get(i);
         }
-        return new RetainedCheckpoints(all, search.segments(), search.newestCheckpoints());
+        return new RetainedCheckpoints(all, search);
     }
 
     /** Returns the number of checkpoints. */
@@ -83,5 +88,19 @@ public final class RetainedCheckpoints {
     /** Returns whether any of them contains a segment. */
     public boolean refersTo(SegmentName segment) {
         return segments.contains(segment);
+    }
+
+    /** Returns whether any of them names a state file. */
+    public boolean namesStateFile(UUID name) {
+        return stateFiles.contains(name);
+    }
+
+    /**
+     * Returns when the newest checkpoint in a directory was written, in milliseconds since the
+     * epoch; empty if there is none. Savepoints do not count.
+     */
+    public OptionalLong newestIn(Path directory) {
+        Long written = newestIn.get(directory);
+        return written == null ? OptionalLong.empty() : OptionalLong.of(written);
     }
 }

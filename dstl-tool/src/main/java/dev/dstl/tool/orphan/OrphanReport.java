@@ -232,7 +232,10 @@ public final class OrphanReport implements Report {
         if (!orphans.isEmpty()) {
             Table table = new Table("written", ">bytes", "orphan");
             for (ListedSegment orphan : orphans) {
-                table.row(written(orphan), ByteSize.text(orphan.bytes()), orphan.file());
+                table.row(
+                        written(orphan.modifiedEpochMillis()),
+                        ByteSize.text(orphan.bytes()),
+                        orphan.file());
             }
             text.append('\n').append(table.text());
         }
@@ -251,10 +254,9 @@ public final class OrphanReport implements Report {
         return checkpoint.isPresent() ? time(checkpoint.getAsLong()) : "none";
     }
 
-    private static String written(ListedSegment segment) {
-        return segment.modifiedEpochMillis() > 0
-                ? time(segment.modifiedEpochMillis())
-                : "not known";
+    /** Returns when a file was written, as text. */
+    static String written(long modifiedEpochMillis) {
+        return modifiedEpochMillis > 0 ? time(modifiedEpochMillis) : "not known";
     }
 
     private static String time(long epochMillis) {

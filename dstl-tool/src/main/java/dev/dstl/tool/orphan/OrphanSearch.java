@@ -25,7 +25,6 @@ import dev.dstl.tool.files.Directories;
 import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.output.ToolException;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -62,16 +61,8 @@ public final class OrphanSearch {
 
     private static final String DIRECTORY_OF_LOG = "dstl";
 
-    /**
-     * Least age of a segment at the newest checkpoint of its job. A segment written after the
-     * barrier of that checkpoint, but before its completion, belongs to the next one; checkpoints
-     * may take long, whatever {@code --min-age} says about writers.
-     */
-    private static final long MIN_AGE_AT_CHECKPOINT_MILLIS = Duration.ofHours(1).toMillis();
-
     private final FileAccess basePath;
-    private final long minAgeMillis;
-    private final long nowEpochMillis;
+    private final MinAge minAge;
     private final Set<JobID> jobsEnded;
 
     private final List<ListedSegment> segments = new ArrayList<>();
@@ -91,8 +82,7 @@ public final class OrphanSearch {
     public OrphanSearch(
             FileAccess basePath, long minAgeMillis, long nowEpochMillis, Set<JobID> jobsEnded) {
         this.basePath = basePath;
-        this.minAgeMillis = minAgeMillis;
-        this.nowEpochMillis = nowEpochMillis;
+        this.minAge = new MinAge(minAgeMillis, nowEpochMillis);
         this.jobsEnded = jobsEnded;
     }
 
@@ -142,7 +132,7 @@ public final class OrphanSearch {
             if (retained.refersTo(segment.name())) {
                 referenced++;
                 jobs.add(segment.job());
-            } else if (nowEpochMillis - lastWritten.get(segment.writer()) < minAgeMillis) {
+            } else if (minAge.isRecent(lastWritten.get(segment.writer()))) {
                 kept++;
             } else {
                 orphans.add(segment);
@@ -173,10 +163,7 @@ public final class OrphanSearch {
      */
     private boolean mayBeNeeded(ListedSegment segment, OptionalLong checkpoint) {
         return checkpoint.isEmpty()
-                || segment.modifiedEpochMillis() <= 0
-                || segment.modifiedEpochMillis()
-                        > checkpoint.getAsLong()
-                                - Math.max(minAgeMillis, MIN_AGE_AT_CHECKPOINT_MILLIS);
+                || minAge.mayBelongToNext(checkpoint.getAsLong(), segment.modifiedEpochMillis());
     }
 
     private List<Path> emptyDirectories() {
@@ -192,7 +179,7 @@ public final class OrphanSearch {
     private void addIfOfOldWriter(Path directory) {
         OptionalLong created = SegmentName.createdEpochMillis(directory);
         if (created.isPresent()
-                && nowEpochMillis - created.getAsLong() >= minAgeMillis
+                && !minAge.isRecent(created.getAsLong())
                 && EmptyDirectories.canBeDeleted(basePath.fileSystem())) {
             writers.add(directory);
         }
@@ -214,10 +201,10 @@ public final class OrphanSearch {
 
     private void add(ListedSegment segment) {
         segments.add(segment);
-        // Without a time it may have just been written.
-        long modified =
-                segment.modifiedEpochMillis() > 0 ? segment.modifiedEpochMillis() : nowEpochMillis;
-        lastWritten.merge(segment.writer(), modified, Math::max);
+        lastWritten.merge(
+                segment.writer(),
+                minAge.writtenEpochMillis(segment.modifiedEpochMillis()),
+                Math::max);
     }
 
     /**

@@ -35,6 +35,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 /**
  * The checkpoints and savepoints of a round. Their metadata is searched for names of files without
@@ -97,6 +98,20 @@ final class CheckpointFiles {
                                 assertThat(known)
                                         .as("files that no checkpoint may name")
                                         .containsAll(unnamed(sinceMillis)));
+    }
+
+    /** Returns the files in {@code shared} and {@code taskowned} that no metadata names. */
+    Set<Path> unnamedStateFiles() throws IOException {
+        return unnamed(0).stream()
+                .filter(
+                        file ->
+                                contains(file, Path.of("shared"))
+                                        || contains(file, Path.of("taskowned")))
+                .collect(Collectors.toSet());
+    }
+
+    private static boolean contains(Path file, Path name) {
+        return StreamSupport.stream(file.spliterator(), false).anyMatch(name::equals);
     }
 
     private List<Path> unnamed(long sinceMillis) throws IOException {

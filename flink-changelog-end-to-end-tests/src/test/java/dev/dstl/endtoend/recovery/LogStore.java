@@ -25,6 +25,7 @@ import dev.dstl.tool.checkpoint.RetainedCheckpoints;
 import dev.dstl.tool.files.FileAccess;
 import dev.dstl.tool.orphan.OrphanReport;
 import dev.dstl.tool.orphan.OrphanSearch;
+import dev.dstl.tool.orphan.StateFileSearch;
 import dev.dstl.tool.output.ToolException;
 import java.io.IOException;
 import java.net.URI;
@@ -37,6 +38,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 
@@ -157,25 +159,54 @@ final class LogStore {
         return ((List<?>) deleted.json().get("orphans")).size();
     }
 
-    private List<String> orphans(OrphanReport report, long sinceMillis) {
-        return ((List<?>) report.json().get("orphans"))
+    /** Waits until the tool lists exactly the state files that no metadata names. */
+    void verifyStateFilesAreListed(CheckpointFiles checkpoints) {
+        await().atMost(PATIENCE)
+                .pollInSameThread()
+                .untilAsserted(
+                        () ->
+                                assertThat(listedStateFiles(checkpoints))
+                                        .as("state files that the tool lists")
+                                        .isEqualTo(checkpoints.unnamedStateFiles()));
+    }
+
+    private static Set<Path> listedStateFiles(CheckpointFiles checkpoints) throws Exception {
+        List<FileAccess> retained = retained(checkpoints);
+        StateFileSearch search =
+                new StateFileSearch(retained, 0, System.currentTimeMillis(), Set.of());
+        search.search(() -> RetainedCheckpoints.below(retained, true));
+        return files(search.report().json().get("unnamed")).collect(Collectors.toSet());
+    }
+
+    /** Returns the files of what a report lists. */
+    private static Stream<Path> files(Object listed) {
+        return ((List<?>) listed)
                 .stream()
-                        .map(orphan -> String.valueOf(((Map<?, ?>) orphan).get("file")))
-                        .map(file -> Path.of(URI.create(file)))
-                        .filter(file -> CheckpointFiles.isWrittenSince(sinceMillis, file))
-                        .map(file -> files().relativize(file).toString())
-                        .collect(Collectors.toList());
+                        .map(entry -> String.valueOf(((Map<?, ?>) entry).get("file")))
+                        .map(file -> Path.of(URI.create(file)));
+    }
+
+    private List<String> orphans(OrphanReport report, long sinceMillis) {
+        return files(report.json().get("orphans"))
+                .filter(file -> CheckpointFiles.isWrittenSince(sinceMillis, file))
+                .map(file -> files().relativize(file).toString())
+                .collect(Collectors.toList());
     }
 
     private OrphanReport search(CheckpointFiles checkpoints) throws Exception {
         Files.createDirectories(files());
+        List<FileAccess> retained = retained(checkpoints);
+        return orphanSearch().search(() -> RetainedCheckpoints.below(retained, true));
+    }
+
+    private static List<FileAccess> retained(CheckpointFiles checkpoints) throws ToolException {
         List<FileAccess> retained = new ArrayList<>();
         for (Path path : checkpoints.directories()) {
             if (Files.exists(path)) {
                 retained.add(FileAccess.of(path.toUri().toString()));
             }
         }
-        return orphanSearch().search(() -> RetainedCheckpoints.below(retained, true));
+        return retained;
     }
 
     /** All jobs have ended. */

@@ -174,6 +174,7 @@ final class SoakRound {
         LOG.info("Seed {}: {} orphans deleted", seed, store.deleteOrphans(checkpoints));
         store.verifyNothingButWhatIsNamed(checkpoints, needed);
         checkpoints.verifyNothingUnnamed(files, sinceMillis);
+        store.verifyStateFilesAreListed(checkpoints);
     }
 
     private Configuration settings(EmbeddedZooKeeper zooKeeper) {

@@ -124,7 +124,7 @@ public final class GroupCommit implements AutoCloseable {
         metrics.measureUploadQueue(this::queueSize);
         metrics.measureInFlight(budget::reservedBytes);
         ProcessMemory process = budget.memory().process();
-        metrics.measureMemory(process::reservedBytes, process::limitBytes);
+        metrics.measureMemory(process::reservedBytes, process::stopBytes);
         uploader.reportWaiting(budget::reservedBytes);
         this.logs = new AgedLogs(timers, settings.maxAgeMillis(), budget, this::rollAgedQueue);
     }

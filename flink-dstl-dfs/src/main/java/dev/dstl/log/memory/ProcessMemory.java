@@ -28,20 +28,22 @@ import java.util.concurrent.atomic.AtomicLong;
  * The changelog memory of all jobs of a process and its limit. Jobs register and unregister; the
  * largest limit of the registered jobs applies.
  *
- * <p>Records that must be kept are always granted memory; above the limit, tasks stop reading
- * input. Optional or deferrable uses are refused above three quarters of the limit. Caches are
- * dropped when the limit is reached.
- *
- * <pre>
- *   0                                      3/4 limit               limit
- *   |---------------------------------------|------------------------|
- *   |  compaction, copies, caches: granted   |  refused               |  caches dropped,
- *   |  input goes on                        |                        |  input stops
- * </pre>
- *
  * <p>A quarter of the limit is guaranteed to the jobs in equal shares: a job below its share is
  * never stopped. A job above it is stopped as soon as the remaining memory is needed for the shares
- * of the others. So all jobs together stay within the limit, and none can starve another.
+ * of the others. So all jobs together stay within the limit, and none can starve another. Where
+ * jobs stop is thus the limit for one job, and approaches three quarters of it for many.
+ *
+ * <p>Records that must be kept are always granted memory; from there on, tasks stop reading input.
+ * Optional or deferrable uses are refused above three quarters of it. Caches are dropped there, so
+ * that as much is reserved as stops input if and only if input stops.
+ *
+ * <pre>
+ *   0                                      3/4 stop                stop      limit
+ *   |---------------------------------------|------------------------|---------|
+ *   |  compaction, copies, caches: granted  |  refused               |  caches dropped,
+ *   |  input goes on                        |                        |  input of jobs above
+ *   |                                       |                        |  their share stops
+ * </pre>
  *
  * <p>Thread-safe. Reserving and releasing take no lock unless a job is stopped.
  */
@@ -49,7 +51,7 @@ public final class ProcessMemory {
 
     private static final ProcessMemory SHARED = new ProcessMemory();
 
-    /** Fraction of the limit above which optional uses are refused. */
+    /** Fraction of the bytes that stop input above which optional uses are refused. */
     private static final double REFUSABLE_SHARE = 0.75;
 
     /** Fraction of the limit above which batches are sealed early. */
@@ -146,7 +148,7 @@ public final class ProcessMemory {
         reservedByUse.get(use).addAndGet(bytes);
         long needed = neededBytes.addAndGet(bytes);
         long idle = reservedBytes(MemoryUse.IDLE);
-        if (idle > 0 && needed + idle >= limits.limitBytes) {
+        if (idle > 0 && needed + idle >= limits.stopBytes) {
             dropCaches();
         }
     }
@@ -289,9 +291,12 @@ public final class ProcessMemory {
         return reservedByUse.get(use).get();
     }
 
-    /** Returns the limit for all jobs together, in bytes; 0 while there is no job. */
-    public long limitBytes() {
-        return limits.limitBytes;
+    /**
+     * Returns the {@link #reservedBytes()} at which the input of jobs above their share stops: from
+     * three quarters of the limit to the limit; 0 while there is no job.
+     */
+    public long stopBytes() {
+        return limits.stopBytes;
     }
 
     private static final class Limits {
@@ -308,7 +313,7 @@ public final class ProcessMemory {
             // One byte, so that a job without reservations is never stopped.
             this.ownBytes = Math.max(1, limitBytes / OWN_SHARE / Math.max(1, jobs));
             this.stopBytes = limitBytes - Math.max(0, jobs - 1) * (ownBytes - 1);
-            this.refusableBytes = (long) (REFUSABLE_SHARE * limitBytes);
+            this.refusableBytes = (long) (REFUSABLE_SHARE * stopBytes);
             this.tightBytes = (long) (TIGHT_SHARE * limitBytes);
         }
     }

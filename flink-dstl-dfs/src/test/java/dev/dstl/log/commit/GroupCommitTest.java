@@ -257,13 +257,13 @@ class GroupCommitTest {
             assertThat(before).isDone();
             // From now on, dropping the segment throws.
             memory.process().take(keeping.recentSegments().keptBytes());
-            memory.reserve(MemoryUse.IN_FLIGHT, memory.process().limitBytes());
+            memory.reserve(MemoryUse.IN_FLIGHT, memory.process().stopBytes());
 
             append(writer, "b");
             Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persist(writer);
             keeping.passLinger();
 
-            memory.release(MemoryUse.IN_FLIGHT, memory.process().limitBytes());
+            memory.release(MemoryUse.IN_FLIGHT, memory.process().stopBytes());
             assertThat(texts(handleOf(persist))).containsExactly("a", "b");
         }
     }

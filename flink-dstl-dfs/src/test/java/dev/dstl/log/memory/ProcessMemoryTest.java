@@ -22,6 +22,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ProcessMemoryTest {
 
@@ -31,11 +33,11 @@ class ProcessMemoryTest {
     void largestLimitOfTheJobs_holdsForAll() {
         JobMemory small = process.join(100);
         JobMemory large = process.join(1_000);
-        assertThat(process.limitBytes()).isEqualTo(1_000);
+        assertThat(process.stopBytes()).isEqualTo(1_000 - 124);
         small.reserve(MemoryUse.IN_FLIGHT, 200);
         assertThat(small.isAvailable()).isTrue();
         large.close();
-        assertThat(process.limitBytes()).isEqualTo(100);
+        assertThat(process.stopBytes()).isEqualTo(100);
         assertThat(small.isAvailable()).isFalse();
     }
 
@@ -72,6 +74,45 @@ class ProcessMemoryTest {
         assertThat(greedy.isAvailable()).isTrue();
         greedy.reserve(MemoryUse.IN_FLIGHT, 1);
         assertThat(greedy.isAvailable()).isFalse();
+    }
+
+    /** The alerts about memory compare the two. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 6, 10})
+    void inputStops_exactlyWhenAsMuchIsReservedAsIsSaid(int jobs) {
+        JobMemory greedy = process.join(10_000);
+        for (int other = 1; other < jobs; other++) {
+            process.join(10_000);
+        }
+        IdleObjects<byte[]> idle = new IdleObjects<>(10_000, bytes -> bytes.length, process);
+        process.addCache(idle::drop);
+        boolean wasHigh = false;
+        while (greedy.isAvailable()) {
+            assertThat(process.reservedBytes()).isLessThan(process.stopBytes());
+            wasHigh |= process.reservedBytes() > 0.8 * process.stopBytes();
+            idle.offer(new byte[100]);
+            greedy.tryReserve(MemoryUse.COMPACTION, 100);
+            greedy.reserve(MemoryUse.IN_FLIGHT, 10);
+        }
+        assertThat(process.reservedBytes()).isGreaterThanOrEqualTo(process.stopBytes());
+        assertThat(wasHigh).as("high before it is full").isTrue();
+    }
+
+    /** Else a healthy TaskManager with many jobs would warn that its memory is nearly used up. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 6, 10})
+    void whatCanBeDoneWithout_takesAtMostThreeQuartersOfWhatStopsInput(int jobs) {
+        JobMemory job = process.join(10_000);
+        for (int other = 1; other < jobs; other++) {
+            process.join(10_000);
+        }
+        IdleObjects<byte[]> idle = new IdleObjects<>(10_000, bytes -> bytes.length, process);
+        process.addCache(idle::drop);
+        while (job.tryReserve(MemoryUse.COMPACTION, 10)) {
+            idle.offer(new byte[10]);
+        }
+        assertThat(process.reservedBytes())
+                .isBetween(process.stopBytes() / 2, process.stopBytes() * 3 / 4);
     }
 
     @Test

@@ -22,11 +22,13 @@ import dev.dstl.log.api.ChangelogStorage;
 import dev.dstl.log.api.ChangelogWriter;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.config.Installation;
+import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.writer.DstlLogWriter;
 import java.io.InterruptedIOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.JobID;
@@ -50,6 +52,7 @@ public final class DstlStorage implements ChangelogStorage {
     private final MetricGroup metricGroup;
     private final LocalRecoveryConfig localRecovery;
     private final ReentrantLock creation = new ReentrantLock();
+    private final AtomicBoolean recognized = new AtomicBoolean();
 
     @Nullable private volatile JobLog log;
 
@@ -76,6 +79,13 @@ public final class DstlStorage implements ChangelogStorage {
         this.configuration = configuration;
         this.metricGroup = metricGroup;
         this.localRecovery = localRecovery;
+    }
+
+    @Override
+    public void restoring() {
+        if (recognized.compareAndSet(false, true)) {
+            DstlMetrics.registerRelease(metricGroup);
+        }
     }
 
     /**
@@ -124,6 +134,7 @@ public final class DstlStorage implements ChangelogStorage {
 
     private JobLog createLog() {
         Installation.ofProcess().verify();
+        restoring();
         try {
             return JobLog.open(jobId, DstlSettings.from(configuration), metricGroup, localRecovery);
         } catch (InterruptedIOException e) {

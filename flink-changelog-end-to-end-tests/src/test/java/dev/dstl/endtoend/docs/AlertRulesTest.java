@@ -120,7 +120,10 @@ class AlertRulesTest {
         }
     }
 
-    /** Other jobs may take no periodic checkpoints; Flink counts 0 for them. */
+    /**
+     * Other jobs may take no periodic checkpoints; Flink counts 0 for them. A job that cannot
+     * restore has only what is registered before that, and only while it has slots.
+     */
     @Test
     void thatNoCheckpointCompletes_isAboutJobsWithAChangelog() {
         assertThat(rules())
@@ -131,8 +134,8 @@ class AlertRulesTest {
                                 assertThat((String) rule.get("expr"))
                                         .contains(
                                                 " and on (namespace, job_id) last_over_time("
-                                                        + "flink_taskmanager_job_ChangelogStorage_"
-                                                        + "storeHealth["));
+                                                        + "flink_taskmanager_job_version_"
+                                                        + "ChangelogStorage_release[1d])"));
     }
 
     @Test

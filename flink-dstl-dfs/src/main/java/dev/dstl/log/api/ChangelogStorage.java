@@ -26,6 +26,12 @@ import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 public interface ChangelogStorage extends StateChangelogStorage<ChangelogStateHandleStreamImpl> {
 
     /**
+     * Registers the metrics by which a job with keyed state is recognized. Called on the task
+     * thread before a keyed backend restores, since the job may fail there again and again.
+     */
+    void restoring();
+
+    /**
      * Creates the changelog writer of a keyed backend. Called on the task thread.
      *
      * @param parallelism of the operator, at least 1; the higher it is, the fewer bytes of each

@@ -33,7 +33,8 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
  * <pre>
  *   ChangelogStorage.
  *     version                       of DSTL, with commit and line of Flink, as text
- *     release                       1, in the group version=..., for reporters without text
+ *     release                       1, in the group version=..., for reporters without text; both
+ *                                   from before the first restore, the others from after it
  *
  *     numberOfUploadRequests        attempts that began
  *     numberOfUploadFailures        attempts that returned a failure
@@ -99,14 +100,24 @@ public final class DstlMetrics {
     private final Counter discardedFiles;
     private final Counter discardFailures;
 
-    /** Registers all metrics with {@code group}, which also unregisters them when it is closed. */
-    public DstlMetrics(MetricGroup group) {
-        this.group = group;
+    /**
+     * Registers {@code version} and {@code release} with {@code group}, which also unregisters them
+     * when it is closed.
+     */
+    public static void registerRelease(MetricGroup group) {
         Release release = Release.current();
         String version = release.toString();
         group.<String, Gauge<String>>gauge(PREFIX + "version", () -> version);
         group.addGroup("version", release.version())
                 .<Integer, Gauge<Integer>>gauge(PREFIX + "release", () -> 1);
+    }
+
+    /**
+     * Registers all other metrics with {@code group}, which also unregisters them when it is
+     * closed.
+     */
+    public DstlMetrics(MetricGroup group) {
+        this.group = group;
         uploadRequests = counter("numberOfUploadRequests");
         uploadFailures = counter("numberOfUploadFailures");
         uploadSizes = histogram("uploadSizes");

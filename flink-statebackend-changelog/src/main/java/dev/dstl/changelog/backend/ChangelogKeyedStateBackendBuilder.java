@@ -128,6 +128,9 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         deployment.installation();
         deployment.keys();
         StateChangelogStorage<?> storage = deployment.storage();
+        if (storage instanceof ChangelogStorage) {
+            ((ChangelogStorage) storage).restoring();
+        }
         deployment.localRecovery();
         deployment.fileMerging();
         // Before state is restored, which would be in vain.

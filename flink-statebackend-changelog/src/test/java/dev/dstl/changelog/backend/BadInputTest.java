@@ -22,6 +22,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.FakeJobManager;
+import dev.dstl.changelog.fixture.RecordedMetrics;
+import dev.dstl.log.DstlStorage;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
@@ -31,11 +33,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.OperatorStateBackend;
 import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.TestTaskStateManager;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.state.changelog.ChangelogStateBackend;
 import org.apache.flink.util.StateMigrationException;
@@ -66,6 +71,31 @@ class BadInputTest {
         Files.createDirectories(segment.getParent());
         Files.write(segment, bytes);
         assertRestores(jobManager);
+    }
+
+    /** The alert that no checkpoint completes sees only jobs that are known to have a changelog. */
+    @Test
+    void jobWhoseTasksCannotRestore_isSeenInTheMetrics() throws Exception {
+        FakeJobManager jobManager = oneRecord(directory);
+        Files.delete(onlySegment(directory));
+        RecordedMetrics ofJob = new RecordedMetrics();
+        try (DstlStorage storage = new DstlStorage(new JobID(), new Configuration(), ofJob)) {
+            assertThatThrownBy(
+                            () ->
+                                    TestTask.start(
+                                            directory,
+                                            new ChangelogStateBackend(
+                                                    TestTask.delegate(directory, Delegate.HASHMAP)),
+                                            TestTaskStateManager.builder()
+                                                    .setStateChangelogStorage(storage)
+                                                    .build(),
+                                            TestTask.checkpoints(directory),
+                                            jobManager,
+                                            jobManager.latest()))
+                    .hasMessageContaining("is gone");
+
+            assertThat(ofJob.hasGauge("ChangelogStorage.version")).isTrue();
+        }
     }
 
     @Test

@@ -138,6 +138,27 @@ class AlertRulesTest {
                                                         + "ChangelogStorage_release[1d])"));
     }
 
+    /** Flink 1.20 counts each checkpoint that is due while tasks wait for slots or restore. */
+    @Test
+    void failuresDuringAStart_areForgottenBeforeTheyRaiseAnAlert() {
+        assertThat(rules())
+                .filteredOn(rule -> "FlinkCheckpointsFail".equals(rule.get("alert")))
+                .singleElement()
+                .satisfies(
+                        rule -> {
+                            Matcher increase = INCREASE.matcher((String) rule.get("expr"));
+                            assertThat(increase.find()).isTrue();
+                            assertThat(minutes(rule.get("for")))
+                                    .as("five minutes for the start")
+                                    .isGreaterThanOrEqualTo(minutes(increase.group(2)) + 5);
+                        });
+    }
+
+    private static int minutes(Object duration) {
+        assertThat((String) duration).matches("\\d+m");
+        return Integer.parseInt(((String) duration).replace("m", ""));
+    }
+
     @Test
     void everyRuleHasAName_andASummary() {
         assertThat(rules()).extracting(rule -> rule.get("alert")).doesNotHaveDuplicates();

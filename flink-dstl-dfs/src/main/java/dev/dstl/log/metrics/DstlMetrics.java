@@ -24,11 +24,11 @@ import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.Histogram;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.ThreadSafeSimpleCounter;
-import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
 
 /**
  * All changelog metrics of one job on one TaskManager. Names and meanings of the first group are
- * Flink's. Thread-safe; nothing here waits for a lock that is held for longer than an addition.
+ * Flink's. Thread-safe; nothing here waits for a lock that is held for longer than it takes to copy
+ * a thousand values.
  *
  * <pre>
  *   ChangelogStorage.
@@ -73,9 +73,9 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
 public final class DstlMetrics {
 
     private static final String PREFIX = "ChangelogStorage.";
-    private static final int HISTOGRAM_WINDOW = 1000;
 
     private final MetricGroup group;
+    private final LongSupplier clock;
     private final Counter uploadRequests;
     private final Counter uploadFailures;
     private final Histogram uploadSizes;
@@ -117,7 +117,17 @@ public final class DstlMetrics {
      * closed.
      */
     public DstlMetrics(MetricGroup group) {
+        this(group, System::nanoTime);
+    }
+
+    /**
+     * Registers the same metrics.
+     *
+     * @param clock current time in nanoseconds; histograms forget by it
+     */
+    DstlMetrics(MetricGroup group, LongSupplier clock) {
         this.group = group;
+        this.clock = clock;
         uploadRequests = counter("numberOfUploadRequests");
         uploadFailures = counter("numberOfUploadFailures");
         uploadSizes = histogram("uploadSizes");
@@ -148,7 +158,7 @@ public final class DstlMetrics {
     }
 
     private Histogram histogram(String name) {
-        return group.histogram(PREFIX + name, new DescriptiveStatisticsHistogram(HISTOGRAM_WINDOW));
+        return group.histogram(PREFIX + name, new RecentValues(clock));
     }
 
     /** Sets the source of {@code uploadQueueSize}. */

@@ -20,12 +20,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.dstl.log.config.Release;
 import dev.dstl.log.testing.RecordedMetrics;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.metrics.Histogram;
 import org.junit.jupiter.api.Test;
 
 class DstlMetricsTest {
 
     private final RecordedMetrics recorded = new RecordedMetrics();
-    private final DstlMetrics metrics = new DstlMetrics(recorded);
+    private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 1_000);
+    private final DstlMetrics metrics = new DstlMetrics(recorded, nanos::get);
 
     @Test
     void namesOfFlink_areKept_andOursStandBesideThem() {
@@ -110,6 +114,39 @@ class DstlMetricsTest {
         assertThat(recorded.max("uploadLatenciesNanos")).isEqualTo(5);
         assertThat(recorded.max("attemptsPerUpload")).isEqualTo(2);
         assertThat(recorded.max("totalAttemptsPerUpload")).isEqualTo(3);
+    }
+
+    @Test
+    void uploadsThatWereSlowTenMinutesAgo_areForgotten_howeverFewThereAreSince() {
+        for (int upload = 0; upload < 100; upload++) {
+            metrics.segmentUploaded(1_000, 5_000_000_000L, 1, 1);
+        }
+        nanos.addAndGet(TimeUnit.MINUTES.toNanos(5));
+        metrics.segmentUploaded(1_000, 50_000_000, 1, 1);
+        assertThat(latencies().getStatistics().getQuantile(0.99)).isEqualTo(5_000_000_000.0);
+
+        nanos.addAndGet(TimeUnit.MINUTES.toNanos(5));
+
+        assertThat(latencies().getStatistics().getQuantile(0.99)).isEqualTo(50_000_000.0);
+        assertThat(latencies().getStatistics().size()).isEqualTo(1);
+        assertThat(latencies().getCount()).as("of all").isEqualTo(101);
+        nanos.addAndGet(TimeUnit.MINUTES.toNanos(5));
+        assertThat(latencies().getStatistics().getQuantile(0.99)).isNaN();
+    }
+
+    @Test
+    void ofManyUploads_theLatestThousandCount() {
+        for (int upload = 1; upload <= 2_345; upload++) {
+            metrics.segmentUploaded(1_000, upload, 1, 1);
+        }
+        assertThat(latencies().getStatistics().size()).isEqualTo(1_000);
+        assertThat(latencies().getStatistics().getMin()).isEqualTo(1_346);
+        assertThat(latencies().getStatistics().getMax()).isEqualTo(2_345);
+        assertThat(latencies().getCount()).isEqualTo(2_345);
+    }
+
+    private Histogram latencies() {
+        return recorded.histogram("uploadLatenciesNanos");
     }
 
     private void registerGauges() {

@@ -68,7 +68,12 @@ public final class RecordedMetrics extends UnregisteredMetricsGroup {
 
     /** Returns the largest value in a histogram of the changelog storage. */
     public long max(String name) {
-        return ((Histogram) registered.get(PREFIX + name)).getStatistics().getMax();
+        return histogram(name).getStatistics().getMax();
+    }
+
+    /** Returns a histogram of the changelog storage. */
+    public Histogram histogram(String name) {
+        return (Histogram) registered.get(PREFIX + name);
     }
 
     /** Names in the group begin with key and value. */

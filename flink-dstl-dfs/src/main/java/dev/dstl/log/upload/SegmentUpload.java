@@ -87,6 +87,9 @@ public final class SegmentUpload {
     public void ensureRunning() {
         synchronized (this) {
             if (state == UploadState.IDLE || state == UploadState.SUSPENDED) {
+                if (state == UploadState.IDLE) {
+                    uploader.health.uploadBegan();
+                }
                 state = state.to(UploadState.RUNNING);
                 failures = 0;
             } else if (retry != null) {
@@ -128,6 +131,9 @@ public final class SegmentUpload {
     /** Ends the upload. Allocates nothing, so that it cannot end by half. */
     @GuardedBy("this")
     private void settle(UploadState settled) {
+        if (state != UploadState.IDLE) {
+            uploader.health.uploadEnded();
+        }
         state = state.to(settled);
         if (retry != null) {
             retry.cancel();
@@ -305,14 +311,6 @@ public final class SegmentUpload {
         }
     }
 
-    @GuardedBy("this")
-    private void retryIn(long delayMillis) {
-        if (retry != null) {
-            retry.cancel();
-        }
-        retry = later(this::retry, delayMillis);
-    }
-
     /** Returns null if that fails; the action is done when a checkpoint needs the segment then. */
     @Nullable
     private Timer later(Runnable action, long delayMillis) {
@@ -460,8 +458,13 @@ public final class SegmentUpload {
             if (!live.isEmpty()) {
                 return;
             }
-            if (!encodingFailed && !uploader.policy.givesUpAfter(failures)) {
-                retryIn(uploader.policy.retryDelayMillis(failed, throttled, uploader.random()));
+            RetryPolicy policy = uploader.policy;
+            if (!encodingFailed && !policy.givesUpAfter(failures)) {
+                if (retry != null) {
+                    retry.cancel();
+                }
+                double random = uploader.random();
+                retry = later(this::retry, policy.retryDelayMillis(failed, throttled, random));
                 return;
             }
             state = state.to(UploadState.SUSPENDED);

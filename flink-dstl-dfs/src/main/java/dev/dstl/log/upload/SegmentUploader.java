@@ -132,6 +132,7 @@ public final class SegmentUploader implements AutoCloseable {
         this.ping =
                 new StorePing(
                         store, timers, health, hedging.budget(), slots, metrics, this::pingIsOver);
+        health.pingWith(ping::send);
         this.probing = new Probing<>(policy, timeouts, health, abandoned, live, ping, timers);
         this.encoders =
                 new Encoders(

@@ -20,6 +20,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.config.DstlSettings;
 import dev.dstl.log.execution.Timers;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import javax.annotation.Nullable;
 import org.slf4j.Logger;
@@ -28,13 +29,18 @@ import org.slf4j.LoggerFactory;
 /**
  * Derives the health of the store from the attempts of all uploads, and logs one line per
  * transition instead of one per failure. A timed-out attempt counts as failed. Attempts are counted
- * in windows, so that isolated failures, which every store has, do not matter. Thread-safe.
+ * in windows, so that isolated failures, which every store has, do not matter. During an outage in
+ * which nothing is uploaded any more, pings show whether it is over. Thread-safe.
  */
 final class StoreHealth {
 
     static final long WINDOW_MILLIS = 30_000;
     static final long OUTAGE_MILLIS = 10_000;
     static final long THROTTLED_MILLIS = 10_000;
+
+    /** Between two pings during an outage while nothing is uploaded. */
+    static final long PING_MILLIS = 10_000;
+
     private static final long TICK_MILLIS = 1_000;
     private static final int MIN_FAILED_ATTEMPTS = 3;
     private static final int ATTEMPTS_PER_FAILED_ONE = 10;
@@ -45,7 +51,10 @@ final class StoreHealth {
     private final String store;
     private final long maxInFlightBytes;
 
+    private final AtomicInteger uploads = new AtomicInteger();
+
     private volatile LongSupplier waitingBytes = () -> 0;
+    private volatile Runnable ping = () -> {};
     private volatile boolean closed;
 
     @GuardedBy("this")
@@ -87,6 +96,26 @@ final class StoreHealth {
         waitingBytes = bytes;
     }
 
+    /**
+     * Sets how to find out whether the store answers while nothing is uploaded.
+     *
+     * @param request sends a request, after which {@link #answered} is called if it succeeds; must
+     *     not block
+     */
+    void pingWith(Runnable request) {
+        ping = request;
+    }
+
+    /** Reports that an upload is started. It makes attempts until it ends. */
+    void uploadBegan() {
+        uploads.incrementAndGet();
+    }
+
+    /** Reports that an upload is complete or no longer needed. */
+    void uploadEnded() {
+        uploads.decrementAndGet();
+    }
+
     /** Returns the value of the metric, see {@link StoreState#severity()}. */
     synchronized int severity() {
         return state.severity();
@@ -113,6 +142,21 @@ final class StoreHealth {
             }
             withoutSuccessSinceNanos = null;
             keepTicking();
+        }
+        run(report);
+    }
+
+    /**
+     * Reports that a ping succeeded. That ends an outage only while nothing is uploaded: a store
+     * may answer and yet accept no segment.
+     */
+    void answered() {
+        Runnable report = null;
+        synchronized (this) {
+            if (state == StoreState.OUTAGE && uploads.get() == 0) {
+                report = recoveredUnused();
+                withoutSuccessSinceNanos = null;
+            }
         }
         run(report);
     }
@@ -172,14 +216,13 @@ final class StoreHealth {
                         >= (long) failedAttempts + successes;
     }
 
-    /** Only a success ends an outage, so it needs no timer. */
     @GuardedBy("this")
     private void keepTicking() {
-        boolean needed =
-                state == StoreState.DEGRADED || state == StoreState.RECOVERED || failedAttempts > 0;
-        if (needed && state != StoreState.OUTAGE && !ticking) {
+        boolean needed = state != StoreState.HEALTHY || failedAttempts > 0;
+        if (needed && !closed && !ticking) {
             try {
-                timers.schedule(this::tick, TICK_MILLIS);
+                timers.schedule(
+                        this::tick, state == StoreState.OUTAGE ? PING_MILLIS : TICK_MILLIS);
                 ticking = true;
             } catch (Throwable noMemory) {
                 LOG.debug("The state of {} is updated with the next attempt", store, noMemory);
@@ -192,9 +235,9 @@ final class StoreHealth {
         synchronized (this) {
             ticking = false;
             if (state == StoreState.OUTAGE) {
-                return;
-            }
-            if (state != StoreState.HEALTHY
+                // The uploads that failed may have ended with their tasks.
+                report = uploads.get() == 0 && !closed ? ping : null;
+            } else if (state != StoreState.HEALTHY
                     && withoutSuccessSinceNanos != null
                     && millisSince(withoutSuccessSinceNanos) >= OUTAGE_MILLIS
                     && failedAttempts > 0) {
@@ -274,6 +317,14 @@ final class StoreHealth {
                         store,
                         TimeUnit.MILLISECONDS.toSeconds(millis),
                         waitingBytes.getAsLong());
+    }
+
+    @GuardedBy("this")
+    private Runnable recoveredUnused() {
+        change(StoreState.RECOVERED);
+        keepTicking();
+        return () ->
+                LOG.info("The changelog store {} answers again; nothing is being uploaded.", store);
     }
 
     @GuardedBy("this")

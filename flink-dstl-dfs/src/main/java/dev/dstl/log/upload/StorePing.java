@@ -28,8 +28,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Small requests that show whether the store answers, to distinguish a stalled store from a dead
- * connection. One at a time, each paid for from the hedge budget. Any answer counts. A ping without
- * an answer is abandoned after a while: its own connection may be the dead one.
+ * connection, and to notice the end of an outage while nothing is uploaded. One at a time, each paid
+ * for from the hedge budget. Any answer counts for attempts, and only a success for the health of
+ * the store. A ping without an answer is abandoned after a while: its own connection may be the
+ * dead one.
  *
  * <p>Thread-safe; no method blocks.
  */
@@ -126,6 +128,7 @@ final class StorePing {
         try {
             metrics.storePinged();
             store.ping();
+            health.answered();
         } catch (Throwable refused) {
             LOG.debug("The changelog store refused a ping", refused);
         }

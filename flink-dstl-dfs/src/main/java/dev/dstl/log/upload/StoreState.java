@@ -29,11 +29,14 @@ package dev.dstl.log.upload;
 enum StoreState {
     /** Attempts succeed, with few exceptions. */
     HEALTHY(0),
-    /** Attempts succeed again after an outage; waiting segments are being uploaded. */
+    /**
+     * Attempts succeed again after an outage, and waiting segments are being uploaded; or the store
+     * answers again and there are none.
+     */
     RECOVERED(1),
     /** Many attempts fail, are throttled or time out. */
     DEGRADED(2),
-    /** No attempt has succeeded for some time. */
+    /** No attempt has succeeded for some time, nor a ping once there are no more attempts. */
     OUTAGE(3);
 
     private final int severity;

@@ -97,6 +97,22 @@ class OutageTest {
                 .hasSize(4);
     }
 
+    /** As when the keyed tasks of the job fail, and others keep its slots. */
+    @Test
+    void outageWhoseUploadsAreAbandoned_endsAllTheSame() {
+        log.store().failAlways(WriteFault.FAIL_ON_CREATE);
+        append(writer, "x".repeat(2 * SEAL));
+        log.timers().advanceMillis(60_000);
+        assertThat(log.metrics().value("storeHealth")).isEqualTo(3);
+
+        writer.truncate(writer.nextSequenceNumber());
+        log.store().failAlways(WriteFault.NONE);
+        log.timers().advanceMillis(2 * StoreHealth.PING_MILLIS + StoreHealth.WINDOW_MILLIS);
+
+        assertThat(log.metrics().value("storeHealth")).isEqualTo(0);
+        assertThat(log.metrics().count("numberOfStorePings")).isEqualTo(1);
+    }
+
     @Test
     void storeThatAsksForFewerRequests_getsFewer() {
         log.store().failAlways(WriteFault.FAIL_ON_CREATE);

@@ -25,6 +25,8 @@ import dev.dstl.log.testing.FaultyTimers;
 import dev.dstl.log.testing.LogLines;
 import dev.dstl.log.testing.ManualTimers;
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.configuration.Configuration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -179,6 +181,54 @@ class StoreHealthTest {
             timers.advanceMillis(1_000);
         }
         assertThat(health.state()).isEqualTo(StoreState.DEGRADED);
+    }
+
+    @Test
+    void outageInWhichNothingIsUploadedAnyMore_endsWithThePingThatSucceeds() {
+        AtomicInteger pings = new AtomicInteger();
+        AtomicBoolean answers = new AtomicBoolean();
+        health.pingWith(
+                () -> {
+                    pings.incrementAndGet();
+                    if (answers.get()) {
+                        health.answered();
+                    }
+                });
+        health.uploadBegan();
+        failFor(20);
+        timers.advanceMillis(60_000);
+        assertThat(pings).as("while there is an upload").hasValue(0);
+        health.answered();
+        assertThat(health.state()).as("it accepts no segment").isEqualTo(StoreState.OUTAGE);
+
+        health.uploadEnded();
+        timers.advanceMillis(60_000);
+        assertThat(pings).hasValue(6);
+        assertThat(health.state()).isEqualTo(StoreState.OUTAGE);
+
+        answers.set(true);
+        timers.advanceMillis(StoreHealth.PING_MILLIS);
+        assertThat(health.state()).isEqualTo(StoreState.RECOVERED);
+        assertThat(lines.containing("answers again"))
+                .containsExactly(
+                        "INFO The changelog store file:/tmp/health answers again; nothing is being"
+                                + " uploaded.");
+        timers.advanceMillis(StoreHealth.WINDOW_MILLIS + 1_000);
+        assertThat(health.state()).isEqualTo(StoreState.HEALTHY);
+        assertThat(pings).hasValue(7);
+        assertThat(timers.pendingCount()).as("nothing to watch").isZero();
+    }
+
+    @Test
+    void storageThatIsClosedDuringAnOutage_pingsNoMore() {
+        AtomicInteger pings = new AtomicInteger();
+        health.pingWith(pings::incrementAndGet);
+        failFor(20);
+        int before = pings.get();
+        health.close();
+        timers.advanceMillis(60_000);
+        assertThat(pings).hasValue(before);
+        assertThat(timers.pendingCount()).isZero();
     }
 
     @Test

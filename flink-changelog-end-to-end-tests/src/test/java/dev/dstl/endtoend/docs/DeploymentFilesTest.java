@@ -23,6 +23,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -38,6 +39,8 @@ class DeploymentFilesTest {
 
     private static final String FLINK_PROPERTIES = "FLINK_PROPERTIES";
     private static final Pattern IMAGE = Pattern.compile("[a-z0-9./-]+:[\\w.-]+");
+    private static final Pattern PARALLELISM =
+            Pattern.compile("flink run --detached --parallelism (\\d+) ");
     private static final Pattern COPY = Pattern.compile("^COPY (?:--\\S+ )*(\\S+) ");
 
     @Test
@@ -57,6 +60,24 @@ class DeploymentFilesTest {
                 .containsEntry("jobmanager.rpc.address", "jobmanager");
         assertThat(StrictYaml.map(service("taskmanager").get("deploy")))
                 .containsEntry("replicas", 2);
+    }
+
+    /** Whichever of them is killed: a recovery is to be seen, and there is room for it. */
+    @Test
+    void theJobRunsOnEveryTaskManager_andOneFewerHasSlotsForIt() {
+        String page = Documentation.page("docker.md");
+        Matcher run = PARALLELISM.matcher(page);
+        assertThat(run.find()).isTrue();
+        int parallelism = Integer.parseInt(run.group(1));
+        int replicas =
+                (Integer) StrictYaml.map(service("taskmanager").get("deploy")).get("replicas");
+        int slots = (Integer) configuration("taskmanager").get("taskmanager.numberOfTaskSlots");
+
+        assertThat(configuration("jobmanager"))
+                .containsEntry("taskmanager.load-balance.mode", "SLOTS");
+        assertThat(parallelism).isBetween(replicas, (replicas - 1) * slots);
+        assertThat(page).contains("docker kill dstl-taskmanager-1\n");
+        assertThat(read(DOCKER.resolve("compose.yaml"))).containsEntry("name", "dstl");
     }
 
     @Test

@@ -221,8 +221,7 @@ final class StoreHealth {
         boolean needed = state != StoreState.HEALTHY || failedAttempts > 0;
         if (needed && !closed && !ticking) {
             try {
-                timers.schedule(
-                        this::tick, state == StoreState.OUTAGE ? PING_MILLIS : TICK_MILLIS);
+                timers.schedule(this::tick, state == StoreState.OUTAGE ? PING_MILLIS : TICK_MILLIS);
                 ticking = true;
             } catch (Throwable noMemory) {
                 LOG.debug("The state of {} is updated with the next attempt", store, noMemory);

@@ -28,9 +28,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Small requests that show whether the store answers, to distinguish a stalled store from a dead
- * connection, and to notice the end of an outage while nothing is uploaded. One at a time, each paid
- * for from the hedge budget. Any answer counts for attempts, and only a success for the health of
- * the store. A ping without an answer is abandoned after a while: its own connection may be the
+ * connection, and to notice the end of an outage while nothing is uploaded. One at a time, each
+ * paid for from the hedge budget. Any answer counts for attempts, and only a success for the health
+ * of the store. A ping without an answer is abandoned after a while: its own connection may be the
  * dead one.
  *
  * <p>Thread-safe; no method blocks.

@@ -64,6 +64,14 @@ class SiteTest {
         assertThat(links).containsEntry("not_found", "warn").containsEntry("anchors", "warn");
     }
 
+    /** Else an edit is not seen before bin/docs runs again. */
+    @Test
+    void pagesAreLinked_notCopied() {
+        assertThat(Documentation.text(Documentation.ROOT.resolve("bin/docs")))
+                .contains("ln -s ")
+                .doesNotContain("cp -r");
+    }
+
     @Test
     void thereIsALightAndADarkScheme() {
         assertThat(StrictYaml.maps(StrictYaml.map(site().get("theme")).get("palette")))

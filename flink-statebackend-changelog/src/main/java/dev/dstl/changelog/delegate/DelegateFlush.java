@@ -31,15 +31,16 @@ public interface DelegateFlush {
     /**
      * Returns a flush of the current states of {@code delegate}. Called on the task thread.
      *
+     * @param backOff of this delegate, the same for all its flushes
      * @return null if snapshots of the delegate flush nothing, or little
      */
     @Nullable
-    static DelegateFlush of(AbstractKeyedStateBackend<?> delegate) {
+    static DelegateFlush of(AbstractKeyedStateBackend<?> delegate, CompactionBackOff backOff) {
         if (!RocksDbInternals.isRocksDb(delegate)) {
             return null;
         }
         try {
-            RocksDbFlush flush = new RocksDbFlush(delegate);
+            RocksDbFlush flush = new RocksDbFlush(delegate, backOff);
             return flush.isLittle() ? null : flush;
         } catch (ReflectiveOperationException | IOException | RuntimeException | LinkageError e) {
             Logger log = LoggerFactory.getLogger(DelegateFlush.class);

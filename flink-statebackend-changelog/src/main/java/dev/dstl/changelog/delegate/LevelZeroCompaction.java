@@ -16,6 +16,8 @@
 
 package dev.dstl.changelog.delegate;
 
+import java.util.HashMap;
+import java.util.Map;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyMetaData;
 import org.rocksdb.ColumnFamilyOptions;
@@ -25,13 +27,15 @@ import org.rocksdb.CompactionStyle;
 import org.rocksdb.LevelMetaData;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.SstFileMetaData;
 
 /**
  * Compacts level 0 of a RocksDB database where it is large in relation to the other levels. RocksDB
  * itself waits for four files. With a snapshot every second these are small, but with rare ones
  * each has a whole memtable, so that entries that are written often are in several of them: a
  * sliding window took twice the space (30 s between materializations, 2026-11-23). A snapshot
- * uploads and a restore fetches all of them.
+ * uploads and a restore fetches all of them. Where earlier compactions saved little, {@link
+ * CompactionBackOff} skips most.
  */
 final class LevelZeroCompaction {
 
@@ -48,9 +52,11 @@ final class LevelZeroCompaction {
     private static final long SMALLEST_BYTES = 1 << 20;
 
     private final RocksDB database;
+    private final CompactionBackOff backOff;
 
-    LevelZeroCompaction(RocksDB database) {
+    LevelZeroCompaction(RocksDB database, CompactionBackOff backOff) {
         this.database = database;
+        this.backOff = backOff;
     }
 
     /** Returns the number of files that level 0 of a column family has. */
@@ -58,12 +64,43 @@ final class LevelZeroCompaction {
         return Integer.parseInt(database.getProperty(columnFamily, "rocksdb.num-files-at-level0"));
     }
 
-    /** Compacts a column family if that is worth it; blocks. The database must stay open. */
+    /** Compacts a column family if that is worthwhile; blocks. The database must stay open. */
     void run(ColumnFamilyHandle columnFamily) throws RocksDBException {
-        if (hasLargeLevelZero(database.getColumnFamilyMetaData(columnFamily))
-                && hasLevels(columnFamily)) {
+        ColumnFamilyMetaData before = database.getColumnFamilyMetaData(columnFamily);
+        if (hasLargeLevelZero(before)
+                && hasLevels(columnFamily)
+                && !backOff.skips(columnFamily.getID())) {
             compact(columnFamily);
+            measure(columnFamily, before, database.getColumnFamilyMetaData(columnFamily));
         }
+    }
+
+    /**
+     * Compares files, not sizes: RocksDB may have flushed meanwhile, which adds files to level 0.
+     * If it has also compacted these, they count as written, so that too little seems saved, and
+     * one opportunity is skipped. Its own compactions of other files count like this one.
+     */
+    void measure(
+            ColumnFamilyHandle columnFamily,
+            ColumnFamilyMetaData before,
+            ColumnFamilyMetaData after) {
+        Map<String, Long> replaced = new HashMap<>();
+        for (LevelMetaData level : before.levels()) {
+            for (SstFileMetaData file : level.files()) {
+                replaced.put(file.fileName(), file.size());
+            }
+        }
+        long writtenBytes = 0;
+        for (LevelMetaData level : after.levels()) {
+            for (SstFileMetaData file : level.files()) {
+                boolean isNew = replaced.remove(file.fileName()) == null;
+                if (isNew && level.level() > 0) {
+                    writtenBytes += file.size();
+                }
+            }
+        }
+        long rewrittenBytes = replaced.values().stream().mapToLong(Long::longValue).sum();
+        backOff.compacted(columnFamily.getID(), rewrittenBytes, rewrittenBytes - writtenBytes);
     }
 
     private void compact(ColumnFamilyHandle columnFamily) throws RocksDBException {

@@ -18,7 +18,9 @@ package dev.dstl.changelog.delegate;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.util.ResourceGuard;
 import org.apache.flink.util.function.SupplierWithException;
@@ -48,19 +50,27 @@ final class RocksDbFlush implements DelegateFlush {
     private final RocksDB database;
     private final ResourceGuard guard;
     private final List<ColumnFamilyHandle> columnFamilies;
+    private final CompactionBackOff backOff;
 
-    RocksDbFlush(AbstractKeyedStateBackend<?> delegate) throws ReflectiveOperationException {
+    RocksDbFlush(AbstractKeyedStateBackend<?> delegate, CompactionBackOff backOff)
+            throws ReflectiveOperationException {
         this(
                 (RocksDB) RocksDbInternals.database(delegate),
                 RocksDbInternals.databaseGuard(delegate),
-                columnFamilies(delegate));
+                columnFamilies(delegate),
+                backOff);
     }
 
     /** Works on these column families; the database is open while {@code guard} is leased. */
-    RocksDbFlush(RocksDB database, ResourceGuard guard, List<ColumnFamilyHandle> columnFamilies) {
+    RocksDbFlush(
+            RocksDB database,
+            ResourceGuard guard,
+            List<ColumnFamilyHandle> columnFamilies,
+            CompactionBackOff backOff) {
         this.database = database;
         this.guard = guard;
         this.columnFamilies = columnFamilies;
+        this.backOff = backOff;
     }
 
     private static List<ColumnFamilyHandle> columnFamilies(AbstractKeyedStateBackend<?> delegate)
@@ -113,7 +123,7 @@ final class RocksDbFlush implements DelegateFlush {
     @Override
     public void run() throws IOException {
         try (FlushOptions options = new FlushOptions().setWaitForFlush(true)) {
-            LevelZeroCompaction compaction = new LevelZeroCompaction(database);
+            LevelZeroCompaction compaction = new LevelZeroCompaction(database, backOff);
             if (whileOpen(() -> !memoryIsLittle())) {
                 for (ColumnFamilyHandle columnFamily : columnFamilies) {
                     whileOpen(
@@ -123,13 +133,15 @@ final class RocksDbFlush implements DelegateFlush {
                             });
                 }
             }
+            Set<Integer> ids = new HashSet<>();
             for (ColumnFamilyHandle columnFamily : columnFamilies) {
                 whileOpen(
                         () -> {
                             compaction.run(columnFamily);
-                            return null;
+                            return ids.add(columnFamily.getID());
                         });
             }
+            backOff.retain(ids);
         } catch (RocksDBException e) {
             throw new IOException("RocksDB cannot flush or compact: " + e.getMessage(), e);
         }

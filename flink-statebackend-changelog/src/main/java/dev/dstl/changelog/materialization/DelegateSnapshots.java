@@ -16,6 +16,7 @@
 
 package dev.dstl.changelog.materialization;
 
+import dev.dstl.changelog.delegate.CompactionBackOff;
 import dev.dstl.changelog.delegate.DelegateFlush;
 import dev.dstl.changelog.record.ChangelogAppender;
 import dev.dstl.changelog.state.LoggedStateRegistry;
@@ -49,6 +50,7 @@ public final class DelegateSnapshots<K> {
     private final CheckpointStreamFactory streams;
     private final Executor afterAWhile;
     private final boolean omitTimers;
+    private final CompactionBackOff compactions = new CompactionBackOff();
 
     /**
      * Creates snapshots. All arguments stay the caller's.
@@ -83,7 +85,7 @@ public final class DelegateSnapshots<K> {
      */
     @Nullable
     DelegateFlush flush() {
-        return DelegateFlush.of(delegate);
+        return DelegateFlush.of(delegate, compactions);
     }
 
     /** Starts a snapshot that may share files with the newest confirmed snapshot. */

@@ -45,6 +45,7 @@ class RocksDbFlushTest {
     private static final int VALUE_BYTES = 50;
 
     private final Random random = new Random(1);
+    private final CompactionBackOff backOff = new CompactionBackOff();
     private Delegate<Integer> delegate;
     private ValueState<byte[]> state;
 
@@ -103,7 +104,7 @@ class RocksDbFlushTest {
         }
         write(0, 1);
 
-        DelegateFlush flush = DelegateFlush.of(backend());
+        DelegateFlush flush = DelegateFlush.of(backend(), backOff);
         assertThat(flush).isNotNull();
         flush.run();
         assertThat(files().levels().get(0).files()).isEmpty();
@@ -116,7 +117,7 @@ class RocksDbFlushTest {
         write(0, 10);
         flushByRocksDb();
         write(0, 10);
-        assertThat(DelegateFlush.of(backend())).isNull();
+        assertThat(DelegateFlush.of(backend(), backOff)).isNull();
     }
 
     @Test
@@ -155,7 +156,8 @@ class RocksDbFlushTest {
                 new RocksDbFlush(
                         (RocksDB) RocksDbInternals.database(backend()),
                         closedDuringTheFirstFlush,
-                        List.of(columnFamily("state"), columnFamily("other")));
+                        List.of(columnFamily("state"), columnFamily("other")),
+                        backOff);
 
         assertThatThrownBy(flush::run).hasMessage("closed");
 
@@ -182,7 +184,7 @@ class RocksDbFlushTest {
     }
 
     private void flush() throws Exception {
-        new RocksDbFlush(backend()).run();
+        new RocksDbFlush(backend(), backOff).run();
     }
 
     private void flushByRocksDb() throws Exception {

@@ -19,13 +19,16 @@ package dev.dstl.changelog.materialization;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.changelog.delegate.RocksDbFiles;
 import dev.dstl.changelog.fixture.Delegate;
 import dev.dstl.changelog.fixture.InMemoryLog;
 import dev.dstl.changelog.fixture.LoggedJob;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -50,6 +53,8 @@ class DelegateSnapshotTest {
     private static final int PATIENCE_SECONDS = 20;
 
     @TempDir Path store;
+
+    private final Random random = new Random(1);
 
     private ThrowingRunnable<Exception> beforeCreate = () -> {};
     private ThrowingRunnable<Exception> beforeClose = () -> {};
@@ -143,23 +148,55 @@ class DelegateSnapshotTest {
         assertThat(files()).isEmpty();
     }
 
+    /** All files would otherwise be written and uploaded again at each materialization. */
+    @Test
+    void compactionThatSavedNothing_isNotRepeatedBeforeTheNextSnapshot() throws Exception {
+        job = LoggedJob.start(Delegate.Kind.ROCKS_DB, InMemoryLog.withRecordKeys());
+        DelegateSnapshots<?> snapshots = snapshots();
+        RocksDbFiles files = new RocksDbFiles(job.backend());
+        List<Boolean> compacted = new ArrayList<>();
+        for (int key = 0; key < 2_800; key++) {
+            job.at(key, "a");
+            job.value.update(randomText(1_000));
+            if (key % 700 == 699) {
+                files.flush();
+            }
+            if (key % 1_400 == 1_399) {
+                snapshots.flush().run();
+                compacted.add(files.levelZero() == 0);
+            }
+        }
+
+        assertThat(compacted).containsExactly(true, false);
+    }
+
+    private String randomText(int length) {
+        return random.ints(length, ' ', '~')
+                .mapToObj(Character::toString)
+                .collect(Collectors.joining());
+    }
+
     private DelegateSnapshot snapshot(Delegate.Kind kind) throws Exception {
         job = LoggedJob.start(kind, InMemoryLog.withRecordKeys());
         job.at(1, "a");
         job.value.update("v");
         SequenceNumber begin = job.log.writer().initialSequenceNumber();
-        return new DelegateSnapshots<>(
-                        job.backend(),
-                        job.log.writer(),
-                        job.appender,
-                        job.registry,
-                        new HookedStreams(store),
-                        tooLate -> {})
+        return snapshots()
                 .startFull(
                         new BaseLedger(
                                 new MaterializedBase(
                                         0, 0, begin, begin, StateParts.EMPTY, StateParts.EMPTY),
                                 false));
+    }
+
+    private DelegateSnapshots<?> snapshots() {
+        return new DelegateSnapshots<>(
+                job.backend(),
+                job.log.writer(),
+                job.appender,
+                job.registry,
+                new HookedStreams(store),
+                tooLate -> {});
     }
 
     /** The cancellation interrupts the running thread, which is that of the test. */

@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.dstl.changelog.config.MaterializationSettings;
+import dev.dstl.changelog.delegate.CompactionBackOff;
 import dev.dstl.changelog.delegate.DelegateFlush;
 import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.changelog.fixture.InMemoryLog;
@@ -386,7 +387,9 @@ class MaterializerTest {
         assertThat(uploads.numQueuedRunnables()).isEqualTo(1);
 
         uploads.triggerAll();
-        assertThat(DelegateFlush.of(job.backend())).as("nothing is left to flush").isNull();
+        assertThat(DelegateFlush.of(job.backend(), new CompactionBackOff()))
+                .as("nothing is left to flush")
+                .isNull();
         mailbox.runAll();
         uploads.triggerAll();
         mailbox.runAll();
@@ -431,7 +434,7 @@ class MaterializerTest {
     @Test
     void delegateThatIsGoneWhenItIsToBeFlushed_isLeftAlone() throws Exception {
         startJobWithMemtables();
-        DelegateFlush flush = DelegateFlush.of(job.backend());
+        DelegateFlush flush = DelegateFlush.of(job.backend(), new CompactionBackOff());
         job.close();
 
         assertThatThrownBy(flush::run).isInstanceOf(IOException.class);

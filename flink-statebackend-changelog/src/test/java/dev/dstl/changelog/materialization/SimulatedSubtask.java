@@ -76,6 +76,15 @@ final class SimulatedSubtask {
     private int checkpointsSinceCompaction = appended.length;
 
     private long stateBytes;
+
+    /** Probability that a materialization compacts level 0, which RocksDB else does after four. */
+    private final double compacted;
+
+    private int levelZeroFiles;
+    private long obsoleteBytes;
+    private long loggedBytesBefore;
+    private long stateBytesBefore;
+
     private long baseBytes;
     private long baseId;
     private boolean materializing;
@@ -107,11 +116,14 @@ final class SimulatedSubtask {
             double newFraction,
             long intervalMillis,
             long latencyMillis,
-            double bytesPerMilli) {
+            double bytesPerMilli,
+            double compacted) {
         this.random = random;
         this.maxTimeFraction = maxTimeFraction;
         this.stateBytes = stateBytes;
+        this.stateBytesBefore = stateBytes;
         this.baseBytes = stateBytes;
+        this.compacted = compacted;
         this.meanBytes = meanBytes;
         this.noise = noise;
         this.newFraction = newFraction;
@@ -122,7 +134,7 @@ final class SimulatedSubtask {
                 String.format(
                         "%d slow restores, state %d, %.0f bytes +- %.2f per checkpoint, survivors"
                                 + " %.2f, new %.2f, every %d ms, store %d ms and %.0f bytes/ms,"
-                                + " time %.1f",
+                                + " time %.1f, level 0 compacted %.2f",
                         slowRestores,
                         stateBytes,
                         meanBytes,
@@ -132,7 +144,8 @@ final class SimulatedSubtask {
                         intervalMillis,
                         latencyMillis,
                         bytesPerMilli,
-                        maxTimeFraction);
+                        maxTimeFraction,
+                        compacted);
         this.changelog =
                 new SimulatedChangelog(
                         timers,
@@ -214,7 +227,8 @@ final class SimulatedSubtask {
                 random.nextBoolean() ? 0 : random.nextDouble(),
                 (long) logUniform(random, 100, 10_000),
                 latencyMillis,
-                bytesPerMilli);
+                bytesPerMilli,
+                random.nextBoolean() ? 1 : random.nextDouble());
     }
 
     /** Returns a job with identical checkpoints, one every second. */
@@ -241,7 +255,8 @@ final class SimulatedSubtask {
                 0,
                 1_000,
                 materializationMillis,
-                1e15);
+                1e15,
+                1);
     }
 
     private static double logUniform(Random random, double from, double to) {
@@ -304,11 +319,23 @@ final class SimulatedSubtask {
         }
         materializing = true;
         materializations++;
-        long bytes = stateBytes;
+        long bytes = stateBytes + obsoleteBytes();
         materializedBytes += bytes;
         lastMillis = latencyMillis + (long) (bytes / bytesPerMilli);
         long boundary = changelog.addBoundary();
         timers.schedule(() -> materialized(boundary, bytes), lastMillis);
+    }
+
+    /** What the files of a new base contain that is not the last value of a key. */
+    private long obsoleteBytes() {
+        obsoleteBytes += loggedBytes - loggedBytesBefore - (stateBytes - stateBytesBefore);
+        loggedBytesBefore = loggedBytes;
+        stateBytesBefore = stateBytes;
+        if (++levelZeroFiles == 4 || random.nextDouble() < compacted) {
+            levelZeroFiles = 0;
+            obsoleteBytes = 0;
+        }
+        return obsoleteBytes;
     }
 
     private void materialized(long boundary, long bytes) {

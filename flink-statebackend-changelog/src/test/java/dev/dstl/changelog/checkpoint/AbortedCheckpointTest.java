@@ -303,7 +303,7 @@ class AbortedCheckpointTest {
                         deleter,
                         getClass().getClassLoader(),
                         new MaterializationMetrics(new RecordedMetrics()),
-                        new MaterializationThrottle(1, System::nanoTime),
+                        new MaterializationThrottle(System::nanoTime),
                         false,
                         failure -> {}),
                 truncation,

@@ -132,6 +132,10 @@ public final class ChangelogAppender {
         requireFullCheckpoint.run();
     }
 
+    boolean isOfSeveralThreads() {
+        return sharedScratch == null;
+    }
+
     int range() {
         return range;
     }

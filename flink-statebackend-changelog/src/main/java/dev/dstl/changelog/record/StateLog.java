@@ -74,6 +74,19 @@ public final class StateLog {
     }
 
     /**
+     * Returns a number that differs from earlier ones if no checkpoint may rely on earlier records
+     * of this state, since a new range has begun, or if its records have another registration.
+     */
+    public long generation() {
+        return ((long) log.range() << Integer.SIZE) | stateId;
+    }
+
+    /** Returns whether several threads change states, each state by one thread at a time. */
+    public boolean isOfSeveralThreads() {
+        return log.isOfSeveralThreads();
+    }
+
+    /**
      * Starts a record. One that was started, but neither appended nor {@linkplain #dropRecord
      * dropped}, counts as failed.
      */

@@ -32,6 +32,7 @@ import org.apache.flink.runtime.state.KeyExtractorFunction;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.runtime.state.Keyed;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSet;
 import org.apache.flink.util.CloseableIterator;
 import org.apache.flink.util.ExceptionUtils;
 
@@ -39,23 +40,43 @@ import org.apache.flink.util.ExceptionUtils;
  * A timer queue that is also logged. A record has the key group of its timer's key, since queues
  * also change while another key, or none, is current. Used by the task thread.
  *
+ * <p>What certainly changes nothing is not logged, since Flink registers most timers of windows
+ * repeatedly, and removes them once more after they have fired. On the heap the number of timers
+ * shows it, if no timer can change while the queue contains it. Otherwise it is a record that
+ * {@link RecentTimers} recognizes by its bytes.
+ *
  * @param <T> type of the timers
  */
 final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInternalPriorityQueue<T> {
 
+    private static final int UNKNOWN = -1;
+
     private final StateLog log;
     private final int numberOfKeyGroups;
     private final KeyExtractorFunction<T> keyOf = KeyExtractorFunction.forKeyedObjects();
+    private final RecentTimers recent;
     private KeyGroupedInternalPriorityQueue<T> delegate;
     private TypeSerializer<T> elementSerializer;
+    private boolean sizeShowsChanges;
+    private boolean usesRecent;
 
     LoggedPriorityQueue(
             StateLog log,
             int numberOfKeyGroups,
             KeyGroupedInternalPriorityQueue<T> delegate,
             TypeSerializer<T> elementSerializer) {
+        this(log, numberOfKeyGroups, delegate, elementSerializer, new RecentTimers());
+    }
+
+    LoggedPriorityQueue(
+            StateLog log,
+            int numberOfKeyGroups,
+            KeyGroupedInternalPriorityQueue<T> delegate,
+            TypeSerializer<T> elementSerializer,
+            RecentTimers recent) {
         this.log = log;
         this.numberOfKeyGroups = numberOfKeyGroups;
+        this.recent = recent;
         rebind(delegate, elementSerializer);
     }
 
@@ -67,6 +88,11 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
             KeyGroupedInternalPriorityQueue<T> delegate, TypeSerializer<T> elementSerializer) {
         this.delegate = delegate;
         this.elementSerializer = elementSerializer.duplicate();
+        boolean onHeap = delegate.getClass() == HeapPriorityQueueSet.class;
+        sizeShowsChanges =
+                onHeap && elementSerializer.isImmutableType() && !log.isOfSeveralThreads();
+        usesRecent = !sizeShowsChanges && !log.isOfSeveralThreads();
+        recent.forget();
     }
 
     StateLog log() {
@@ -76,11 +102,12 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
     /** Logs every element as if it were added now. */
     @SuppressWarnings("try") // close() is declared with Exception by Flink's interface
     void relog() throws IOException {
+        recent.forget();
         try (CloseableIterator<T> elements = delegate.iterator()) {
             while (elements.hasNext()) {
                 T element = elements.next();
                 begin(element);
-                append(RecordKind.PUT, element);
+                log.append(RecordKind.PUT, keyGroup(element));
             }
         } catch (Exception e) {
             throw new IOException("Cannot record all timers again: " + log, e);
@@ -94,14 +121,10 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
         if (head == null) {
             return delegate.poll();
         }
-        try {
-            begin(head);
-        } catch (IOException e) {
-            throw failure(e);
-        }
+        DataOutputSerializer record = begin(head);
         try {
             T polled = delegate.poll();
-            append(RecordKind.DELETE, head);
+            append(RecordKind.DELETE, head, record);
             return polled;
         } catch (Throwable t) {
             throw incomplete(t);
@@ -116,14 +139,15 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
 
     @Override
     public boolean add(@Nonnull T toAdd) {
+        DataOutputSerializer record = begin(toAdd);
         try {
-            begin(toAdd);
-        } catch (IOException e) {
-            throw failure(e);
-        }
-        try {
+            int sizeBefore = knownSize();
             boolean headChanged = delegate.add(toAdd);
-            append(RecordKind.PUT, toAdd);
+            if (sizeBefore != UNKNOWN && sizeBefore == knownSize()) {
+                log.dropRecord();
+            } else {
+                appendUnlessRepeated(RecordKind.PUT, toAdd, record);
+            }
             return headChanged;
         } catch (Throwable t) {
             throw incomplete(t);
@@ -132,14 +156,15 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
 
     @Override
     public boolean remove(@Nonnull T toRemove) {
+        DataOutputSerializer record = begin(toRemove);
         try {
-            begin(toRemove);
-        } catch (IOException e) {
-            throw failure(e);
-        }
-        try {
+            int sizeBefore = knownSize();
             boolean headChanged = delegate.remove(toRemove);
-            append(RecordKind.DELETE, toRemove);
+            if (sizeBefore != UNKNOWN && sizeBefore == knownSize()) {
+                log.dropRecord();
+            } else {
+                appendUnlessRepeated(RecordKind.DELETE, toRemove, record);
+            }
             return headChanged;
         } catch (Throwable t) {
             throw incomplete(t);
@@ -179,17 +204,56 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
         return Collections.unmodifiableSet(delegate.getSubsetForKeyGroup(keyGroupId));
     }
 
-    private void begin(T element) throws IOException {
-        DataOutputSerializer record = log.beginRecord();
-        elementSerializer.serialize(element, record);
-        log.endKeyPrefix();
+    /** Starts the record of a timer; if that fails, nothing has happened. */
+    private DataOutputSerializer begin(T element) {
+        try {
+            DataOutputSerializer record = log.beginRecord();
+            elementSerializer.serialize(element, record);
+            log.endKeyPrefix();
+            return record;
+        } catch (IOException e) {
+            throw failure(e);
+        }
     }
 
-    private void append(RecordKind kind, T element) throws IOException {
-        log.append(
-                kind,
-                KeyGroupRangeAssignment.assignToKeyGroup(
-                        keyOf.extractKeyFromElement(element), numberOfKeyGroups));
+    private int knownSize() {
+        return sizeShowsChanges ? delegate.size() : UNKNOWN;
+    }
+
+    private int keyGroup(T element) {
+        return KeyGroupRangeAssignment.assignToKeyGroup(
+                keyOf.extractKeyFromElement(element), numberOfKeyGroups);
+    }
+
+    private void append(RecordKind kind, T element, DataOutputSerializer record)
+            throws IOException {
+        int slot = usesRecent ? recent.slotOf(record.getSharedBuffer(), record.length()) : 0;
+        append(kind, element, record, slot);
+    }
+
+    private void appendUnlessRepeated(RecordKind kind, T element, DataOutputSerializer record)
+            throws IOException {
+        if (!usesRecent) {
+            log.append(kind, keyGroup(element));
+            return;
+        }
+        byte[] bytes = record.getSharedBuffer();
+        int slot = recent.slotOf(bytes, record.length());
+        if (recent.contains(slot, kind, log.generation(), bytes, record.length())) {
+            log.dropRecord();
+        } else {
+            append(kind, element, record, slot);
+        }
+    }
+
+    private void append(RecordKind kind, T element, DataOutputSerializer record, int slot)
+            throws IOException {
+        log.append(kind, keyGroup(element));
+        if (usesRecent) {
+            // Of the generation that the record was appended to, which may have begun with it.
+            recent.appended(
+                    slot, kind, log.generation(), record.getSharedBuffer(), record.length());
+        }
     }
 
     /**
@@ -197,6 +261,7 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
      * logged.
      */
     private RuntimeException incomplete(Throwable cause) {
+        recent.forget();
         log.markIncomplete(cause);
         if (cause instanceof IOException) {
             return failure((IOException) cause);
@@ -235,14 +300,10 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
             if (current == null) {
                 throw new IllegalStateException("remove() needs a next() before it");
             }
-            try {
-                begin(current);
-            } catch (IOException e) {
-                throw failure(e);
-            }
+            DataOutputSerializer record = begin(current);
             try {
                 elements.remove();
-                append(RecordKind.DELETE, current);
+                append(RecordKind.DELETE, current, record);
             } catch (UnsupportedOperationException nothingHappened) {
                 throw nothingHappened;
             } catch (Throwable t) {

@@ -212,6 +212,7 @@ final class Differential {
             conditions.met(Coverage.FAILED_OPERATIONS);
         }
         conditions.metIf(found.is("merged"), Coverage.MERGED_NAMESPACES);
+        conditions.metIf(found.is("repeated"), Coverage.REPEATED_TIMERS);
         if (operation == Operation.WRITE_BAD && shape.states().get(state).values().canFail()) {
             conditions.met(Coverage.BAD_VALUES);
             spoiled.add(state);

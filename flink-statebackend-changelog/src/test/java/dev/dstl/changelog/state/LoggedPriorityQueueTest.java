@@ -22,14 +22,18 @@ import dev.dstl.changelog.fixture.Delegate;
 import dev.dstl.changelog.fixture.InMemoryChangelogWriter;
 import dev.dstl.changelog.fixture.InMemoryLog;
 import dev.dstl.changelog.fixture.LoggedJob;
+import dev.dstl.changelog.record.ChangelogAppender;
 import dev.dstl.log.api.RecordKind;
 import java.util.List;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.api.common.typeutils.base.StringValueSerializer;
 import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 import org.apache.flink.streaming.api.operators.TimerSerializer;
+import org.apache.flink.types.StringValue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -73,6 +77,97 @@ class LoggedPriorityQueueTest {
 
             assertThat(((InMemoryChangelogWriter) job.log.writer()).size()).isZero();
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void timerThatIsRegisteredTwice_isLoggedOnce(Delegate.Kind kind) throws Exception {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
+            job.timers.add(LoggedJob.timer(1, 3, "a"));
+            job.timers.add(LoggedJob.timer(2, 3, "a"));
+            job.timers.addAll(List.of(LoggedJob.timer(1, 3, "a"), LoggedJob.timer(2, 3, "a")));
+
+            assertThat(kinds(job)).containsExactly(RecordKind.META, RecordKind.PUT, RecordKind.PUT);
+            assertThat(job.pollAllTimers()).hasSize(2);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void timerThatHasFired_isLoggedAgain_butRemovedOnce(Delegate.Kind kind) throws Exception {
+        try (LoggedJob job = LoggedJob.start(kind, InMemoryLog.withRecordKeys())) {
+            job.timers.add(LoggedJob.timer(1, 3, "a"));
+            job.timers.poll();
+            job.timers.remove(LoggedJob.timer(1, 3, "a"));
+            job.timers.add(LoggedJob.timer(1, 3, "a"));
+
+            assertThat(kinds(job))
+                    .containsExactly(
+                            RecordKind.META, RecordKind.PUT, RecordKind.DELETE, RecordKind.PUT);
+        }
+    }
+
+    @Test
+    void timerInRocksDb_isLoggedAgainBehindANewBase() throws Exception {
+        try (LoggedJob job =
+                LoggedJob.start(Delegate.Kind.ROCKS_DB, InMemoryLog.withRecordKeys())) {
+            job.timers.add(LoggedJob.timer(1, 3, "a"));
+            job.appender.startNewRange();
+            job.timers.add(LoggedJob.timer(1, 3, "a"));
+            job.timers.add(LoggedJob.timer(1, 3, "a"));
+
+            assertThat(kinds(job))
+                    .containsExactly(
+                            RecordKind.META, RecordKind.PUT, RecordKind.META, RecordKind.PUT);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delegate.Kind.class)
+    void ofAnOperatorWithSeveralThreads_everyTimerIsLogged(Delegate.Kind kind) throws Exception {
+        InMemoryChangelogWriter log = new InMemoryChangelogWriter();
+        try (Delegate<Integer> delegate = kind.create(IntSerializer.INSTANCE)) {
+            KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Integer, String>> timers =
+                    new LoggedStateRegistry<>(
+                                    delegate.backend(), new ChangelogAppender(log, () -> {}, true))
+                            .createQueue(
+                                    "timers",
+                                    new TimerSerializer<>(
+                                            IntSerializer.INSTANCE, StringSerializer.INSTANCE),
+                                    false);
+
+            timers.add(LoggedJob.timer(1, 3, "a"));
+            timers.add(LoggedJob.timer(1, 3, "a"));
+        }
+
+        assertThat(log.kinds()).containsExactly(RecordKind.META, RecordKind.PUT, RecordKind.PUT);
+    }
+
+    /** On the heap it is still the first timer, but reads as the second. */
+    @Test
+    void timerOfAReusedKeyObject_isLoggedForEachContent() throws Exception {
+        InMemoryChangelogWriter log = new InMemoryChangelogWriter();
+        TypeSerializer<StringValue> keys = StringValueSerializer.INSTANCE;
+        try (Delegate<StringValue> delegate = Delegate.Kind.HASH_MAP.create(keys)) {
+            KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<StringValue, String>> timers =
+                    new LoggedStateRegistry<>(delegate.backend(), new ChangelogAppender(log))
+                            .createQueue(
+                                    "timers",
+                                    new TimerSerializer<>(keys, StringSerializer.INSTANCE),
+                                    false);
+            StringValue key = new StringValue("Aa");
+            timers.add(new TimerHeapInternalTimer<>(1, key, "a"));
+            key.setValue("BB");
+            assertThat(key.hashCode()).isEqualTo(new StringValue("Aa").hashCode());
+            timers.add(new TimerHeapInternalTimer<>(1, key, "a"));
+
+            assertThat(timers.size()).isEqualTo(1);
+        }
+        assertThat(log.kinds()).containsExactly(RecordKind.META, RecordKind.PUT, RecordKind.PUT);
+    }
+
+    private static List<RecordKind> kinds(LoggedJob job) {
+        return ((InMemoryChangelogWriter) job.log.writer()).kinds();
     }
 
     @ParameterizedTest

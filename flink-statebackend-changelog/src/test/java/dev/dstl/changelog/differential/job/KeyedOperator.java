@@ -98,23 +98,38 @@ public final class KeyedOperator implements AutoCloseable {
             throws Exception {
         backend.setCurrentKey(shape.keys().value(generation, key));
         if (operation == Operation.ADD_TIMER || operation == Operation.REMOVE_TIMER) {
-            TimerHeapInternalTimer<Object, Object> timer =
-                    new TimerHeapInternalTimer<>(
-                            number, backend.getCurrentKey(), namespace(namespace));
-            KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Object, Object>> queue =
-                    queue(JobShape.QUEUES.get(state % JobShape.QUEUES.size()));
-            if (operation == Operation.ADD_TIMER) {
-                queue.add(timer);
-            } else {
-                queue.remove(timer);
-            }
-            return "";
+            return changeTimer(
+                    operation,
+                    queue(JobShape.QUEUES.get(state % JobShape.QUEUES.size())),
+                    namespace,
+                    number);
         }
         StateAccess access = access(state, namespace(namespace));
         if (operation == Operation.MERGE || operation == Operation.MERGE_HALF) {
             return merge(access.state(), operation, namespace);
         }
         return access.apply(operation, number);
+    }
+
+    /** Often does it again at once, as windows do, and often at a time that others have as well. */
+    private String changeTimer(
+            Operation operation,
+            KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Object, Object>> queue,
+            int namespace,
+            int number) {
+        long time = number % 2 == 0 ? number / 200 * 200 : number;
+        boolean repeats = number % 3 == 0;
+        for (int times = repeats ? 2 : 1; times > 0; times--) {
+            TimerHeapInternalTimer<Object, Object> timer =
+                    new TimerHeapInternalTimer<>(
+                            time, backend.getCurrentKey(), namespace(namespace));
+            if (operation == Operation.ADD_TIMER) {
+                queue.add(timer);
+            } else {
+                queue.remove(timer);
+            }
+        }
+        return repeats ? "repeated" : "";
     }
 
     @SuppressWarnings("unchecked") // Every state of a keyed backend is internal.
@@ -182,6 +197,9 @@ public final class KeyedOperator implements AutoCloseable {
                 timer = timers.peek()) {
             backend.setCurrentKey(timer.getKey());
             timers.poll();
+            if (timer.getTimestamp() % 2 == 0) {
+                timers.remove(timer);
+            }
             fired.add((timer.getTimestamp() < last ? "too late: " : "") + text(timer));
             last = timer.getTimestamp();
         }

@@ -91,11 +91,11 @@ public final class StateRecordFormat {
     }
 
     /** Writes the payload of a map entry. */
-    public static <T> void writeMapValue(
-            T value, TypeSerializer<T> serializer, DataOutputView target) throws IOException {
+    public static <T> void writeMapValue(T value, ValueWriter<T> values, DataOutputView target)
+            throws IOException {
         target.writeBoolean(value == null);
         if (value != null) {
-            serializer.serialize(value, target);
+            values.write(value, target);
         }
     }
 

@@ -19,6 +19,7 @@ package dev.dstl.changelog.state;
 import dev.dstl.changelog.record.RecordSerializers;
 import dev.dstl.changelog.record.StateLog;
 import dev.dstl.changelog.record.StateRecordFormat;
+import dev.dstl.changelog.record.ValueWriter;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.util.Collection;
@@ -27,7 +28,6 @@ import java.util.Map;
 import java.util.function.Function;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.state.StateDescriptor;
-import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -50,8 +50,8 @@ final class LoggedMapState<K, N, UK, UV>
         extends LoggedState<K, N, Map<UK, UV>, InternalMapState<K, N, UK, UV>>
         implements InternalMapState<K, N, UK, UV> {
 
-    private TypeSerializer<UK> mapKeySerializer;
-    private TypeSerializer<UV> mapValueSerializer;
+    private ValueWriter<UK> mapKeys;
+    private ValueWriter<UV> mapValues;
 
     private long removals;
 
@@ -66,8 +66,8 @@ final class LoggedMapState<K, N, UK, UV>
 
     private void bindSerializers(RecordSerializers<K, N, Map<UK, UV>> serializers) {
         MapSerializer<UK, UV> serializer = (MapSerializer<UK, UV>) serializers.values();
-        mapKeySerializer = serializer.getKeySerializer();
-        mapValueSerializer = serializer.getValueSerializer();
+        mapKeys = new ValueWriter<>(serializer.getKeySerializer());
+        mapValues = new ValueWriter<>(serializer.getValueSerializer());
     }
 
     @Override
@@ -256,19 +256,19 @@ final class LoggedMapState<K, N, UK, UV>
     /** Starts a record that removes an entry. */
     void beginEntry(@Nullable K key, @Nullable N namespace, UK mapKey) throws IOException {
         DataOutputSerializer record = beginRecord(key, namespace);
-        mapKeySerializer.serialize(mapKey, record);
+        mapKeys.write(mapKey, record);
         log().endRecordKey();
     }
 
     /** Starts a record that sets an entry. */
     void beginPut(@Nullable K key, @Nullable N namespace, UK mapKey, UV value) throws IOException {
         DataOutputSerializer record = beginRecord(key, namespace);
-        mapKeySerializer.serialize(mapKey, record);
+        mapKeys.write(mapKey, record);
         log().endRecordKey();
         try {
-            StateRecordFormat.writeMapValue(value, mapValueSerializer, record);
+            StateRecordFormat.writeMapValue(value, mapValues, record);
         } catch (Throwable t) {
-            notWritten(mapValueSerializer, t);
+            notWritten(mapValues.serializer(), t);
             throw t;
         }
     }

@@ -19,6 +19,7 @@ package dev.dstl.changelog.state;
 import dev.dstl.changelog.delegate.DelegateStates;
 import dev.dstl.changelog.record.RecordSerializers;
 import dev.dstl.changelog.record.StateLog;
+import dev.dstl.changelog.record.ValueWriter;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -49,8 +50,8 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
     private final StateLog log;
     private final boolean delegateMayKeepObjects;
     private S delegate;
-    private TypeSerializer<K> keySerializer;
-    private TypeSerializer<N> namespaceSerializer;
+    private ValueWriter<K> keys;
+    private ValueWriter<N> namespaces;
     @Nullable private N namespace;
 
     LoggedState(
@@ -75,8 +76,8 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
 
     final void setDelegate(S delegate, RecordSerializers<K, N, SV> serializers) {
         this.delegate = delegate;
-        this.keySerializer = serializers.keys();
-        this.namespaceSerializer = serializers.namespaces();
+        this.keys = new ValueWriter<>(serializers.keys());
+        this.namespaces = new ValueWriter<>(serializers.namespaces());
         if (namespace != null) {
             delegate.setCurrentNamespace(namespace);
         }
@@ -123,8 +124,8 @@ abstract class LoggedState<K, N, SV, S extends InternalKvState<K, N, SV>>
                             + ")");
         }
         DataOutputSerializer record = log.beginRecord();
-        keySerializer.serialize(key, record);
-        namespaceSerializer.serialize(namespace, record);
+        keys.write(key, record);
+        namespaces.write(namespace, record);
         log.endKeyPrefix();
         return record;
     }

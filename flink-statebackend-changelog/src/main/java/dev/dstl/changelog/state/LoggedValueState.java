@@ -18,10 +18,10 @@ package dev.dstl.changelog.state;
 
 import dev.dstl.changelog.record.RecordSerializers;
 import dev.dstl.changelog.record.StateLog;
+import dev.dstl.changelog.record.ValueWriter;
 import dev.dstl.log.api.RecordKind;
 import java.io.IOException;
 import org.apache.flink.api.common.state.StateDescriptor;
-import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.internal.InternalKvState;
@@ -37,7 +37,7 @@ import org.apache.flink.runtime.state.internal.InternalValueState;
 final class LoggedValueState<K, N, V> extends LoggedState<K, N, V, InternalValueState<K, N, V>>
         implements InternalValueState<K, N, V> {
 
-    private TypeSerializer<V> valueSerializer;
+    private ValueWriter<V> values;
 
     LoggedValueState(
             AbstractKeyedStateBackend<K> backend,
@@ -45,7 +45,7 @@ final class LoggedValueState<K, N, V> extends LoggedState<K, N, V, InternalValue
             InternalValueState<K, N, V> delegate,
             RecordSerializers<K, N, V> serializers) {
         super(backend, log, delegate, serializers);
-        this.valueSerializer = serializers.values();
+        this.values = new ValueWriter<>(serializers.values());
     }
 
     @Override
@@ -54,7 +54,7 @@ final class LoggedValueState<K, N, V> extends LoggedState<K, N, V, InternalValue
             RecordSerializers<K, N, V> serializers,
             StateDescriptor<?, ?> descriptor) {
         setDelegate((InternalValueState<K, N, V>) delegate, serializers);
-        valueSerializer = serializers.values();
+        values = new ValueWriter<>(serializers.values());
     }
 
     @Override
@@ -70,9 +70,9 @@ final class LoggedValueState<K, N, V> extends LoggedState<K, N, V, InternalValue
         }
         DataOutputSerializer record = beginRecord();
         try {
-            valueSerializer.serialize(value, record);
+            values.write(value, record);
         } catch (Throwable t) {
-            notWritten(valueSerializer, t);
+            notWritten(values.serializer(), t);
             throw t;
         }
         try {

@@ -18,15 +18,24 @@ package dev.dstl.spillable;
 
 import dev.dstl.spillable.config.SpillConfig;
 import dev.dstl.spillable.overlay.OffHeapBudget;
+import dev.dstl.spillable.overlay.SlotMemory;
 import org.apache.flink.runtime.memory.MemoryManager;
-import org.apache.flink.runtime.memory.MemoryReservationException;
+import org.apache.flink.runtime.memory.OpaqueMemoryResource;
+import org.apache.flink.util.ExceptionUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The managed memory that Flink sets aside for one keyed backend. */
+/**
+ * The managed memory that Flink sets aside for keyed backends in one slot. All of them share it:
+ * each has the same fraction, which is all that there is for state backends.
+ */
 final class ManagedMemoryShare {
 
     private static final Logger LOG = LoggerFactory.getLogger(ManagedMemoryShare.class);
+
+    /** Copies of the class in other class loaders do not share with this one. */
+    private static final String NAME =
+            SlotMemory.class.getName() + "@" + System.identityHashCode(SlotMemory.class);
 
     private final MemoryManager memoryManager;
     private final double fraction;
@@ -37,8 +46,8 @@ final class ManagedMemoryShare {
     }
 
     /**
-     * The off-heap memory that a backend may use: what is configured, else its share of managed
-     * memory, which is reserved until the budget is released, else a default.
+     * The off-heap memory that a backend may use: what is configured, else its part of managed
+     * memory, which is reserved until the last of its budgets is released, else a default.
      */
     OffHeapBudget budget(SpillConfig config) {
         if (config.offHeapBytes() > 0) {
@@ -46,11 +55,14 @@ final class ManagedMemoryShare {
         }
         long bytes = fraction > 0 && fraction <= 1 ? memoryManager.computeMemorySize(fraction) : 0;
         if (bytes >= config.minOffHeapBytes()) {
-            Object owner = new Object();
             try {
-                memoryManager.reserveMemory(owner, bytes);
-                return new OffHeapBudget(bytes, () -> giveBack(owner, bytes));
-            } catch (MemoryReservationException e) {
+                OpaqueMemoryResource<SlotMemory> shared =
+                        memoryManager.getSharedMemoryResourceForManagedMemory(
+                                NAME,
+                                size -> new SlotMemory(size, config.minOffHeapBytes()),
+                                fraction);
+                return shared.getResourceHandle().join(() -> giveBack(shared));
+            } catch (Exception e) {
                 LOG.warn(
                         "{} bytes of managed memory are not free; {} bytes outside of it are used.",
                         bytes,
@@ -65,12 +77,12 @@ final class ManagedMemoryShare {
      * A merge, or a snapshot that is being written, may end after Flink has freed the slot of its
      * task, with all that was reserved there.
      */
-    private void giveBack(Object owner, long bytes) {
+    private void giveBack(OpaqueMemoryResource<SlotMemory> shared) {
         try {
-            memoryManager.releaseMemory(owner, bytes);
-        } catch (IllegalStateException e) {
+            shared.close();
+        } catch (Exception e) {
             if (!memoryManager.isShutdown()) {
-                throw e;
+                ExceptionUtils.rethrow(e);
             }
         }
     }

@@ -24,7 +24,10 @@ import dev.dstl.spillable.config.SpillConfig;
 import dev.dstl.spillable.config.SpillableOptions;
 import dev.dstl.spillable.overlay.OffHeapBudget;
 import dev.dstl.spillable.overlay.PartitionPool;
+import dev.dstl.spillable.overlay.PartitionedMap;
+import dev.dstl.spillable.overlay.SpilledView;
 import dev.dstl.spillable.partition.KeyHash;
+import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -89,6 +92,40 @@ class ManagedMemoryShareTest {
         assertThat(memory.availableMemory()).isEqualTo(MANAGED_BYTES * 3 / 4);
         release(budget);
         assertThat(memory.availableMemory()).isEqualTo(MANAGED_BYTES);
+    }
+
+    /** Flink gives each of them the same fraction, which is all there is. */
+    @Test
+    void operatorsOfOneSlot_shareItsManagedMemory() throws IOException {
+        OffHeapBudget first = budget(1.0, SpillConfig.defaults());
+        OffHeapBudget second = budget(1.0, SpillConfig.defaults());
+
+        assertThat(first.limitBytes()).isEqualTo(MANAGED_BYTES / 2);
+        assertThat(second.limitBytes()).isEqualTo(MANAGED_BYTES / 2);
+        assertThat(memory.availableMemory()).isZero();
+
+        release(first);
+        assertThat(second.limitBytes()).isEqualTo(MANAGED_BYTES);
+        release(second);
+        assertThat(memory.availableMemory()).isEqualTo(MANAGED_BYTES);
+    }
+
+    /** As when a snapshot of a task is still being written while its next attempt begins. */
+    @Test
+    void whatViewsOfAClosedBackendDoNotUse_isForTheNextOne() throws IOException {
+        PartitionPool old = pool(budget(1.0, SpillConfig.defaults()));
+        PartitionedMap map = new PartitionedMap(old, new StateIdentity(1, "a state", 5));
+        map.put(new byte[1], 1, 0, false, new byte[1 << 20], 1 << 20);
+        SpilledView view = map.view();
+        map.close();
+        old.close();
+
+        OffHeapBudget next = budget(1.0, SpillConfig.defaults());
+
+        assertThat(next.limitBytes()).isBetween(MANAGED_BYTES / 2 + 1, MANAGED_BYTES - (1 << 20));
+        view.close();
+        assertThat(next.limitBytes()).isEqualTo(MANAGED_BYTES);
+        release(next);
     }
 
     /** A merge may end after the task, and would end the process or leave its files. */

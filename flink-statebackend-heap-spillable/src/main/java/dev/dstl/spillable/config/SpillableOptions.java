@@ -56,8 +56,8 @@ public final class SpillableOptions {
                     .withDescription(
                             "Off-heap memory per keyed operator instance, for what was spilled and"
                                     + " has changed since. With less of it spilled state is written"
-                                    + " to disk more often. Default: its share of managed memory, or"
-                                    + " 128 mb if it has none.");
+                                    + " to disk more often. Default: an equal part of its slot's"
+                                    + " managed memory, or 128 mb if there is none.");
 
     /** Share of the heap in use after garbage collection above which state is spilled. */
     public static final ConfigOption<Double> SPILL_START_RATIO =

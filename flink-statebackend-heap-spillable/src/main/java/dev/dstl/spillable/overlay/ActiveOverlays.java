@@ -110,6 +110,16 @@ final class ActiveOverlays {
         }
     }
 
+    /** Copies the active overlay to memory that is taken first. */
+    void move(LivePartition partition) {
+        changes.begin();
+        try {
+            setActive(partition, partition.active.copy());
+        } finally {
+            changes.end();
+        }
+    }
+
     /** Cells of the active overlay stay where they are. */
     private void makeWritable(LivePartition partition, int entryBytes) {
         Overlay overlay = partition.active;

@@ -60,10 +60,13 @@ final class LivePartition extends Layers {
     }
 
     /** Freezes the active overlay, unless one is frozen already, and starts a merge of it. */
-    PartitionMerge startMerge(StateIdentity identity, KeyHash keyHash, OverlayMemory memory) {
+    PartitionMerge startMerge(
+            StateIdentity identity, KeyHash keyHash, OverlayMemory memory, ChangeSequence changes) {
         if (frozen == null) {
+            changes.begin();
             frozen = active;
             active = null;
+            changes.end();
         }
         merging = true;
         Layers input = held();

@@ -18,6 +18,7 @@ package dev.dstl.spillable.overlay;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
+import javax.annotation.Nullable;
 import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.core.memory.MemorySegmentFactory;
 
@@ -27,10 +28,15 @@ import org.apache.flink.core.memory.MemorySegmentFactory;
  */
 public final class OffHeapBudget {
 
-    private final long limitBytes;
     private final AtomicLong usedBytes = new AtomicLong();
     private final Runnable onRelease;
     private final IntFunction<MemorySegment> allocation;
+
+    /** Of which the budget is a part; null if it is not shared. */
+    @Nullable private final SlotMemory slot;
+
+    private volatile long limitBytes;
+    private volatile boolean retired;
 
     /**
      * @param limitBytes over 0
@@ -44,19 +50,52 @@ public final class OffHeapBudget {
      * @param allocation takes so many bytes from the operating system
      */
     OffHeapBudget(long limitBytes, Runnable onRelease, IntFunction<MemorySegment> allocation) {
+        this(null, onRelease, allocation);
         this.limitBytes = limitBytes;
+    }
+
+    /**
+     * @param slot gives it a limit
+     */
+    OffHeapBudget(SlotMemory slot, Runnable onRelease) {
+        this(slot, onRelease, MemorySegmentFactory::allocateOffHeapUnsafeMemory);
+    }
+
+    private OffHeapBudget(
+            @Nullable SlotMemory slot, Runnable onRelease, IntFunction<MemorySegment> allocation) {
+        this.slot = slot;
         this.onRelease = onRelease;
         this.allocation = allocation;
     }
 
+    /** The backend is closed; only what views and merges still use counts from now on. */
+    void retire() {
+        retired = true;
+        tellSlot();
+    }
+
+    boolean isRetired() {
+        return retired;
+    }
+
     /** Nothing is used any more. */
     public void release() {
+        if (slot != null) {
+            slot.leave(this);
+        }
         onRelease.run();
     }
 
-    /** Bytes that the backend is to stay below. */
+    /**
+     * Bytes that the backend is to stay below. Changes while other backends of the slot come, go or
+     * use more than their part; what is used then follows.
+     */
     public long limitBytes() {
         return limitBytes;
+    }
+
+    void limitTo(long bytes) {
+        limitBytes = bytes;
     }
 
     /** Bytes taken from the operating system, those that only a running snapshot holds included. */
@@ -72,6 +111,7 @@ public final class OffHeapBudget {
     MemorySegment allocate(int bytes) {
         MemorySegment segment = allocation.apply(bytes);
         usedBytes.addAndGet(bytes);
+        tellSlot();
         return segment;
     }
 
@@ -79,5 +119,12 @@ public final class OffHeapBudget {
     void free(MemorySegment segment) {
         usedBytes.addAndGet(-segment.size());
         segment.free();
+        tellSlot();
+    }
+
+    private void tellSlot() {
+        if (slot != null) {
+            slot.changed();
+        }
     }
 }

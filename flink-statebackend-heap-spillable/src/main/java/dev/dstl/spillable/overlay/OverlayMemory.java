@@ -97,12 +97,13 @@ final class OverlayMemory {
     }
 
     /**
+     * @param grantedBytes the limit, or what is granted beyond it
      * @param diskRefuses whether no disk takes overlays
-     * @throws IllegalStateException if blocks take far more than the budget
+     * @throws IllegalStateException if blocks take far more than that
      */
-    void requireLittleOverdraft(boolean diskRefuses) {
+    void requireLittleOverdraft(long grantedBytes, boolean diskRefuses) {
         long bytes = blockBytes.get();
-        if (bytes > OVERDRAFT * budget.limitBytes() + OVERDRAFT_BYTES) {
+        if (bytes > OVERDRAFT * grantedBytes + OVERDRAFT_BYTES) {
             String cause;
             if (diskRefuses) {
                 cause = "no disk takes it. Free space in the spill directories";
@@ -129,6 +130,19 @@ final class OverlayMemory {
     /** Bytes in which memory is taken from the operating system. */
     int slabBytes() {
         return slabs.slabBytes();
+    }
+
+    /**
+     * Fills up so many bytes of slabs first, and as long as they have room takes nothing from the
+     * others, which become empty when blocks move.
+     */
+    void fillFirst(long bytes) {
+        slabs.fillFirst((int) Math.min(Integer.MAX_VALUE, bytes / slabs.slabBytes()));
+    }
+
+    /** Whether some slabs are filled first and have room. */
+    boolean fillsSomeFirst() {
+        return slabs.fillsSomeFirst();
     }
 
     MemoryBlock allocate(int bytes) {

@@ -22,6 +22,11 @@ abstract class PartitionOwner extends MergeOwner {
     /** Freezes the overlay of a partition that is not being merged, for a merge to be run. */
     abstract PartitionMerge startMerge(LivePartition partition);
 
+    /**
+     * Copies the active overlay of a partition, of which nobody else has it, to where memory is.
+     */
+    abstract void moveOverlay(LivePartition partition);
+
     /** Whether a view that is being read keeps an overlay of a partition, merged or not. */
     abstract boolean isKept(LivePartition partition, Overlay overlay);
 }

@@ -75,8 +75,7 @@ public final class PartitionPool implements AutoCloseable {
     private final MergeRunner runner;
     private final MajorFaults faults = new MajorFaults();
     private final PageReads pageReads;
-    private final long mergeAbove;
-    private final long waitAbove;
+    private final MemoryBounds bounds;
     private final PruningList<LivePartition> withOverlay = new PruningList<>(one -> one.dropped);
     private final PruningList<LivePartition> inFiles = new PruningList<>(one -> one.dropped);
     private final PruningList<SpilledView> views = new PruningList<>(SpilledView::isClosed);
@@ -125,8 +124,7 @@ public final class PartitionPool implements AutoCloseable {
         this.files = files;
         this.keyHash = keyHash;
         this.runner = new MergeRunner(executor, new MergeWorkspace(memory, budget));
-        this.mergeAbove = budget.limitBytes() / 4 * 3;
-        this.waitAbove = budget.limitBytes() / 8 * 7;
+        this.bounds = new MemoryBounds(budget, memory, withOverlay);
     }
 
     /** What overlays and merges may take and take. */
@@ -229,7 +227,7 @@ public final class PartitionPool implements AutoCloseable {
     public boolean diskTakesMore() {
         if (diskRefuses) {
             refusalsToSkip = 0;
-            if (memory.neededBytes() <= mergeAbove) {
+            if (memory.neededBytes() <= bounds.mergeAbove()) {
                 diskRefuses = false;
             } else if (runner.running() > 0 || startBest()) {
                 runner.await();
@@ -272,18 +270,19 @@ public final class PartitionPool implements AutoCloseable {
         if (runner.hasEnded()) {
             takeOver();
         }
-        if (memory.blockBytes() > mergeAbove || budget.usedBytes() > waitAbove) {
+        if (bounds.areReached()) {
             relieve();
         }
     }
 
     private void relieve() {
+        bounds.follow();
         if (diskRefuses && --refusalsToSkip > 0) {
-            memory.requireLittleOverdraft(diskRefuses);
+            memory.requireLittleOverdraft(bounds.grantedBytes(), diskRefuses);
             return;
         }
         while (runner.running() < MOST_RUNNING
-                && memory.neededBytes() - runner.runningBytes() > mergeAbove) {
+                && memory.neededBytes() - runner.runningBytes() > bounds.mergeAbove()) {
             if (!startBest()) {
                 break;
             }
@@ -291,27 +290,18 @@ public final class PartitionPool implements AutoCloseable {
         if (runner.hasEnded()) {
             takeOver();
         }
-        while (isNearLimit() && !(diskRefuses && refusalsToSkip > 0)) {
+        while (bounds.isNearLimit() && !(diskRefuses && refusalsToSkip > 0)) {
             if (runner.running() == 0 && !startBest()) {
                 break;
             }
             long before = memory.neededBytes();
             runner.await();
             takeOver();
-            if (memory.neededBytes() >= before && before <= budget.limitBytes()) {
+            if (memory.neededBytes() >= before && before <= bounds.grantedBytes()) {
                 break;
             }
         }
-        memory.requireLittleOverdraft(diskRefuses);
-    }
-
-    /** Whether the task waits; slabs in pieces count as long as blocks fill half of the budget. */
-    private boolean isNearLimit() {
-        long blocks = memory.neededBytes();
-        return blocks > waitAbove
-                || (budget.usedBytes() - memory.deferredBlockBytes()
-                                > budget.limitBytes() - memory.slabBytes()
-                        && blocks > budget.limitBytes() / 2);
+        memory.requireLittleOverdraft(bounds.grantedBytes(), diskRefuses);
     }
 
     /**
@@ -320,12 +310,12 @@ public final class PartitionPool implements AutoCloseable {
      * @return false if none gives back enough to be worth it
      */
     private boolean startBest() {
-        boolean nearLimit = isNearLimit();
+        boolean nearLimit = bounds.isNearLimit();
         if (nearLimit && startMergeOfView()) {
             return true;
         }
         LivePartition best = null;
-        double bestGain = memory.neededBytes() > budget.limitBytes() ? 0 : SMALLEST_GAIN;
+        double bestGain = memory.neededBytes() > bounds.grantedBytes() ? 0 : SMALLEST_GAIN;
         for (int i = 0; i < CANDIDATES && !withOverlay.isEmpty(); i++) {
             int index = random.nextInt(withOverlay.size());
             LivePartition candidate = withOverlay.get(index);
@@ -480,6 +470,7 @@ public final class PartitionPool implements AutoCloseable {
             runner.close();
             faults.close();
         } finally {
+            budget.retire();
             memory.release();
         }
     }

@@ -391,12 +391,13 @@ public final class PartitionedMap extends PartitionOwner implements AutoCloseabl
     @Override
     PartitionMerge startMerge(LivePartition partition) {
         entries.changed();
-        changes.begin();
-        try {
-            return partition.startMerge(identity, keyHash, memory);
-        } finally {
-            changes.end();
-        }
+        return partition.startMerge(identity, keyHash, memory, changes);
+    }
+
+    @Override
+    void moveOverlay(LivePartition partition) {
+        entries.changed();
+        overlays.move(partition);
     }
 
     @Override

@@ -73,6 +73,13 @@ final class SlabAllocator {
     private final int topOrder;
     private final List<Slab> slabs = new ArrayList<>();
     private final FreeList[] free;
+
+    /** Free places in slabs that are to become empty. */
+    private final FreeList[] setAside;
+
+    /** Slabs from this number on are to become empty. */
+    private volatile int filledFirst = Integer.MAX_VALUE;
+
     private int slabCount;
 
     /** Memory of the blocks in use that are larger than a slab. */
@@ -89,8 +96,32 @@ final class SlabAllocator {
         this.slabBytes = slabBytes;
         this.topOrder = Integer.numberOfTrailingZeros(slabBytes >>> UNIT_SHIFT);
         this.free = new FreeList[topOrder + 1];
+        this.setAside = new FreeList[topOrder + 1];
         for (int i = 0; i < free.length; i++) {
             free[i] = new FreeList();
+            setAside[i] = new FreeList();
+        }
+    }
+
+    /** Takes blocks from the slabs with numbers below {@code count} as long as they have room. */
+    synchronized void fillFirst(int count) {
+        fillAll();
+        filledFirst = count;
+    }
+
+    /** Whether {@link #fillFirst} was called, and those slabs have had room since. */
+    boolean fillsSomeFirst() {
+        return filledFirst < Integer.MAX_VALUE;
+    }
+
+    private void fillAll() {
+        filledFirst = Integer.MAX_VALUE;
+        for (int order = 0; order <= topOrder; order++) {
+            FreeList list = setAside[order];
+            for (int i = 0; i < list.count; i++) {
+                push(list.places[i], order);
+            }
+            setAside[order] = new FreeList();
         }
     }
 
@@ -125,19 +156,38 @@ final class SlabAllocator {
 
     /** Takes a free block, splitting a larger one if need be. */
     private long take(int wanted) {
+        long place = takeFree(wanted);
+        if (place < 0 && fillsSomeFirst() && !lacksOneFilledFirst()) {
+            fillAll();
+            place = takeFree(wanted);
+        }
+        if (place < 0) {
+            place = (long) addSlab() << 32;
+            split(place, topOrder, wanted);
+        }
+        return place;
+    }
+
+    private boolean lacksOneFilledFirst() {
+        int number = slabs.indexOf(null);
+        return number >= 0 && number < filledFirst;
+    }
+
+    private long takeFree(int wanted) {
         for (int order = wanted; order <= topOrder; order++) {
             FreeList list = free[order];
             while (list.count > 0) {
                 long place = list.places[--list.count];
                 if (isFree(place, order)) {
-                    split(place, order, wanted);
-                    return place;
+                    if (place >>> 32 < filledFirst) {
+                        split(place, order, wanted);
+                        return place;
+                    }
+                    setAside[order].push(place);
                 }
             }
         }
-        long place = (long) addSlab() << 32;
-        split(place, topOrder, wanted);
-        return place;
+        return -1;
     }
 
     private boolean isFree(long place, int order) {

@@ -110,11 +110,13 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
             SpillSpace space,
             StateRegistry<K> states,
             StateMover mover,
-            IncrementalRestore<K> incremental) {
+            IncrementalRestore<K> incremental)
+            throws BackendBuildingException {
         mover.started();
         TypeSerializer<K> keySerializer = keySerializerProvider.currentSchemaSerializer();
         LocalRecoveryConfig localRecovery =
                 parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig();
+        CloseableRegistry closedWithBackend = new CloseableRegistry();
         HeapFormatSnapshot<K> full =
                 new HeapFormatSnapshot<>(
                         states,
@@ -130,13 +132,13 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
                 executionConfig,
                 ttlTimeProvider,
                 tracking,
-                new CloseableRegistry(),
+                closedWithBackend,
                 keyGroupCompressionDecorator,
                 currentKey,
                 states,
                 queueFactory,
                 config.incrementalCheckpoints()
-                        ? incremental(full, incremental, space, localRecovery)
+                        ? incremental(full, incremental, space, localRecovery, closedWithBackend)
                         : full,
                 incremental.history(),
                 mover);
@@ -146,8 +148,15 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
             HeapFormatSnapshot<K> full,
             IncrementalRestore<K> restored,
             SpillSpace space,
-            LocalRecoveryConfig localRecovery) {
+            LocalRecoveryConfig localRecovery,
+            CloseableRegistry closedWithBackend)
+            throws BackendBuildingException {
         LocalBackup localBackup = new LocalBackup(localRecovery);
+        try {
+            closedWithBackend.registerCloseable(localBackup);
+        } catch (IOException e) {
+            throw new BackendBuildingException("The task was cancelled", e);
+        }
         SpillMetrics.registerLocalCopies(
                 parameters.getMetricGroup(), localBackup::copies, localBackup::failures);
         return new IncrementalSnapshot<>(

@@ -200,7 +200,12 @@ public final class IncrementalSnapshot<K>
                     local == null
                             ? null
                             : local.complete(
-                                    backendId, keyGroupRange, checkpointId, partitions, registry);
+                                    backendId,
+                                    keyGroupRange,
+                                    checkpointId,
+                                    partitions,
+                                    upload.written(),
+                                    registry);
             failIfCancelled(registry.isClosed());
             attempt.written(partitions);
             return copy == null

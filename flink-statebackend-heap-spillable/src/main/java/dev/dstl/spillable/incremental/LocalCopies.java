@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
+import javax.annotation.Nullable;
 
 /**
  * The copies of one shared file on the local disk, one in each local checkpoint that has the file.
@@ -47,15 +48,40 @@ final class LocalCopies {
      * Makes {@code target} another name of a copy, or a copy of it where the disk has no hard
      * links.
      *
-     * @return false if there are no copies any more
+     * @return the copy, or null if there are none any more
      * @throws IOException if {@code target} cannot be written
      */
-    synchronized boolean linkTo(Path target) throws IOException {
+    @Nullable
+    synchronized Path linkTo(Path target) throws IOException {
+        return make(target, LocalCopies::linkOrCopy);
+    }
+
+    /**
+     * As {@link #linkTo}, but only where the disk has hard links.
+     *
+     * @return the copy, or null if there are none any more, or no links
+     */
+    @Nullable
+    synchronized Path linkOnlyTo(Path target) throws IOException {
+        try {
+            return make(target, Files::createLink);
+        } catch (UnsupportedOperationException e) {
+            return null;
+        }
+    }
+
+    /** Makes one file of another. */
+    private interface Maker {
+        void make(Path target, Path source) throws IOException;
+    }
+
+    @Nullable
+    private Path make(Path target, Maker maker) throws IOException {
         for (Iterator<Path> all = paths.iterator(); all.hasNext(); ) {
             Path path = all.next();
             try {
-                linkOrCopy(target, path);
-                return true;
+                maker.make(target, path);
+                return path;
             } catch (NoSuchFileException e) {
                 if (Files.exists(path)) {
                     throw e;
@@ -63,7 +89,7 @@ final class LocalCopies {
                 all.remove();
             }
         }
-        return false;
+        return null;
     }
 
     private static void linkOrCopy(Path target, Path path) throws IOException {

@@ -17,13 +17,16 @@
 package dev.dstl.spillable.incremental;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.LongSupplier;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.FileSystem;
@@ -41,8 +44,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The copy of one checkpoint on the local disk. A failure costs the copy, never the checkpoint.
- * Used by one thread.
+ * The copy of one checkpoint on the local disk. A failure costs the copy, never the checkpoint, and
+ * so does a slow disk: files that no earlier checkpoint has are copied as long as writing the
+ * checkpoint took, or a second. What is left then is copied by later checkpoints, the first of
+ * which to have all files has a copy again. Used by one thread.
  *
  * <pre>
  *   &lt;uuid&gt;/heap-entries       as in the checkpoint
@@ -55,10 +60,20 @@ final class LocalSnapshot {
 
     private static final Logger LOG = LoggerFactory.getLogger(LocalSnapshot.class);
 
-    private static final int COPY_BYTES = 64 << 10;
+    private static final long SHORTEST_SLICE_NANOS = 1_000_000_000;
+
+    /** Copied in any case, for copies to become complete some time. */
+    private static final long SMALLEST_SLICE_BYTES = 4 << 20;
 
     private final LocalBackup backup;
     private final Path directory;
+    private final UnfinishedCopies unfinished;
+    private final LongSupplier clockNanos;
+    private final long startNanos;
+
+    /** Files that would have to be copied again if this checkpoint did not complete. */
+    private final Set<SharedFile> fromUnfinished = new HashSet<>();
+
     @Nullable private StreamStateHandle heapEntries;
     @Nullable private Exception failure;
     private long bytes;
@@ -66,10 +81,19 @@ final class LocalSnapshot {
     /**
      * @param backup told how it ends
      * @param directory made and filled here
+     * @param unfinished has what earlier checkpoints have left
+     * @param clockNanos time in nanoseconds
      */
-    LocalSnapshot(LocalBackup backup, Path directory) {
+    LocalSnapshot(
+            LocalBackup backup,
+            Path directory,
+            UnfinishedCopies unfinished,
+            LongSupplier clockNanos) {
         this.backup = backup;
         this.directory = directory;
+        this.unfinished = unfinished;
+        this.clockNanos = clockNanos;
+        this.startNanos = clockNanos.getAsLong();
     }
 
     /** A stream that also writes a copy. */
@@ -112,8 +136,9 @@ final class LocalSnapshot {
      * Adds the shared files.
      *
      * @param partitions their memory is read
+     * @param written files that no other checkpoint has
      * @param registry closed if the checkpoint is cancelled
-     * @return null if something failed
+     * @return null if something failed, or if files are left to later checkpoints
      */
     @Nullable
     KeyedStateHandle complete(
@@ -121,12 +146,21 @@ final class LocalSnapshot {
             KeyGroupRange keyGroupRange,
             long checkpointId,
             CheckpointedPartitions partitions,
+            Collection<SharedFile> written,
             CloseableRegistry registry) {
         try {
             if (failure == null) {
                 List<HandleAndLocalPath> shared = new ArrayList<>();
+                Slice slice = new Slice(registry);
                 for (SharedFile file : partitions.files()) {
-                    add(file, partitions, registry);
+                    if (!add(file, partitions, written, slice)) {
+                        for (SharedFile any : partitions.files()) {
+                            unfinished.keep(any);
+                        }
+                        discard();
+                        backup.postponed();
+                        return null;
+                    }
                     shared.add(HandleAndLocalPath.of(file.handle, file.name));
                 }
                 KeyedStateHandle handle =
@@ -138,6 +172,7 @@ final class LocalSnapshot {
                                 heapEntries,
                                 shared);
                 partitions.files().forEach(file -> file.copies.add(directory.resolve(file.name)));
+                unfinished.retainOnly(fromUnfinished);
                 backup.copied();
                 return handle;
             }
@@ -148,40 +183,62 @@ final class LocalSnapshot {
         // A checkpoint that is cancelled is no failure of the disk.
         if (!registry.isClosed()) {
             backup.failed(directory, failure);
+            discardUnfinished();
         }
         return null;
     }
 
-    private void add(SharedFile file, CheckpointedPartitions partitions, CloseableRegistry registry)
+    /** Returns false if there is no time for the whole file. */
+    private boolean add(
+            SharedFile file,
+            CheckpointedPartitions partitions,
+            Collection<SharedFile> written,
+            Slice slice)
             throws IOException {
-        Path copy = directory.resolve(file.name);
-        if (!file.copies.linkTo(copy)) {
-            write(copy, partitions.in(file), registry);
+        Path target = directory.resolve(file.name);
+        Path copy = file.copies.linkTo(target);
+        if (copy == null) {
+            if (!unfinished.copy(file, partitions.in(file), slice)) {
+                return false;
+            }
+            copy = Objects.requireNonNull(file.copies.linkTo(target));
+        }
+        if (unfinished.has(copy) && !written.contains(file)) {
+            fromUnfinished.add(file);
         }
         bytes += file.bytes();
+        return true;
     }
 
-    /**
-     * Writes partitions to where they are in the shared file. What that file has between them is
-     * not in use and stays a hole.
-     */
-    private static void write(
-            Path copy, List<CheckpointedPartitions.Located> partitions, CloseableRegistry registry)
-            throws IOException {
-        byte[] buffer = new byte[COPY_BYTES];
-        try (RandomAccessFile out = new RandomAccessFile(copy.toFile(), "rw")) {
-            for (CheckpointedPartitions.Located one : partitions) {
-                if (registry.isClosed()) {
-                    throw new IOException("The checkpoint was cancelled while it was copied.");
-                }
-                out.seek(one.location.offset);
-                int count;
-                for (int done = 0; done < one.location.length; done += count) {
-                    count = Math.min(buffer.length, one.location.length - done);
-                    one.partition.extent().read(ByteBuffer.wrap(buffer, 0, count), done);
-                    out.write(buffer, 0, count);
-                }
+    /** For how long a checkpoint copies files. */
+    private final class Slice implements UnfinishedCopies.Limit {
+        private final CloseableRegistry registry;
+        private final long start = clockNanos.getAsLong();
+        private final long nanos = Math.max(SHORTEST_SLICE_NANOS, start - startNanos);
+        private long bytes;
+
+        Slice(CloseableRegistry registry) {
+            this.registry = registry;
+        }
+
+        @Override
+        public boolean allows(int more) throws IOException {
+            if (registry.isClosed()) {
+                throw new IOException("The checkpoint was cancelled while it was copied.");
             }
+            if (bytes > SMALLEST_SLICE_BYTES && clockNanos.getAsLong() - start >= nanos) {
+                return false;
+            }
+            bytes += more;
+            return true;
+        }
+    }
+
+    private void discardUnfinished() {
+        try {
+            unfinished.clear();
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("Copies of files cannot be deleted now.", e);
         }
     }
 

@@ -45,7 +45,7 @@ class LocalCopiesTest {
         Path copy = copy("one");
         Path target = disk.resolve("target");
 
-        assertThat(copies.linkTo(target)).isTrue();
+        assertThat(copies.linkTo(target)).isEqualTo(copy);
 
         assertThat(Files.isSameFile(copy, target)).isTrue();
     }
@@ -58,7 +58,7 @@ class LocalCopiesTest {
         }
         Path target = disk.resolve("target");
 
-        assertThat(copies.linkTo(target)).isTrue();
+        assertThat(copies.linkTo(target)).isEqualTo(oldest);
 
         assertThat(Files.isSameFile(oldest, target)).isTrue();
     }
@@ -67,7 +67,7 @@ class LocalCopiesTest {
     void withoutACopy_nothingIsWritten() throws IOException {
         Files.delete(copy("deleted"));
 
-        assertThat(copies.linkTo(disk.resolve("target"))).isFalse();
+        assertThat(copies.linkTo(disk.resolve("target"))).isNull();
 
         assertThat(disk).isEmptyDirectory();
     }
@@ -79,7 +79,9 @@ class LocalCopiesTest {
         try (FileSystem other = FileSystems.newFileSystem(zip, Map.of("create", "true"))) {
             Path target = other.getPath("target");
 
-            assertThat(copies.linkTo(target)).isTrue();
+            assertThat(copies.linkOnlyTo(target)).isNull();
+            assertThat(target).doesNotExist();
+            assertThat(copies.linkTo(target)).isNotNull();
 
             assertThat(Files.readString(target)).isEqualTo("bytes");
         }
@@ -92,6 +94,6 @@ class LocalCopiesTest {
         assertThatThrownBy(() -> copies.linkTo(disk.resolve("gone").resolve("target")))
                 .isInstanceOf(IOException.class);
 
-        assertThat(copies.linkTo(disk.resolve("target"))).isTrue();
+        assertThat(copies.linkTo(disk.resolve("target"))).isNotNull();
     }
 }

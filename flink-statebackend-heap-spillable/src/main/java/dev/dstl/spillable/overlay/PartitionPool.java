@@ -40,9 +40,9 @@ import org.slf4j.LoggerFactory;
  *
  * A merge takes the overlay that gives back most memory per byte written, of {@value #CANDIDATES}
  * chosen at random: nearly as good as the best of all, at a cost that does not depend on their
- * number. While the task waits, overlays that a view keeps since it is being read come last, and
- * only if the budget is used up. If more than half of the files is no longer occupied, the
- * partitions in the emptiest files are written anew.
+ * number. Overlays that a view keeps since it is being read give back nothing: they come last, and
+ * only if the budget is used up, as each change of one would copy it. If more than half of the
+ * files is no longer occupied, the partitions in the emptiest files are written anew.
  */
 public final class PartitionPool implements AutoCloseable {
 
@@ -65,6 +65,10 @@ public final class PartitionPool implements AutoCloseable {
     private static final int SEALED_PER_OVERLAY = 4;
 
     private static final int SKIPPED_REFUSALS = 1024;
+
+    /** While no merge gives back memory, only every so many changes look for one. */
+    private static final int SKIPPED_STARTS = 64;
+
     private static final int FILES_PER_OCCUPIED = 2;
 
     private final OffHeapBudget budget;
@@ -88,6 +92,7 @@ public final class PartitionPool implements AutoCloseable {
 
     private boolean diskRefuses;
     private int refusalsToSkip;
+    private int startsToSkip;
     private int openChanges;
     @Nullable private Throwable postponed;
 
@@ -282,10 +287,9 @@ public final class PartitionPool implements AutoCloseable {
             return;
         }
         while (runner.running() < MOST_RUNNING
-                && memory.neededBytes() - runner.runningBytes() > bounds.mergeAbove()) {
-            if (!startBest()) {
-                break;
-            }
+                && memory.neededBytes() - runner.runningBytes() > bounds.mergeAbove()
+                && --startsToSkip < 0) {
+            startsToSkip = startBest() ? 0 : SKIPPED_STARTS;
         }
         if (runner.hasEnded()) {
             takeOver();
@@ -310,8 +314,7 @@ public final class PartitionPool implements AutoCloseable {
      * @return false if none gives back enough to be worth it
      */
     private boolean startBest() {
-        boolean nearLimit = bounds.isNearLimit();
-        if (nearLimit && startMergeOfView()) {
+        if (bounds.isNearLimit() && startMergeOfView()) {
             return true;
         }
         LivePartition best = null;
@@ -323,8 +326,7 @@ public final class PartitionPool implements AutoCloseable {
                 candidate.listed = false;
                 withOverlay.remove(index);
             } else if (!candidate.merging) {
-                boolean givesNothing = nearLimit && candidate.isKept();
-                double gain = candidate.mergeGain() * (givesNothing ? SMALLEST_GAIN : 1);
+                double gain = candidate.mergeGain() * (candidate.isKept() ? SMALLEST_GAIN : 1);
                 if (gain > bestGain) {
                     best = candidate;
                     bestGain = gain;

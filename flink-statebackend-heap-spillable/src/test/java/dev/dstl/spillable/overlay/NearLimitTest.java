@@ -90,6 +90,38 @@ class NearLimitTest {
     }
 
     @Test
+    void smallChanges_letNothingBeMergedThatReadersOfViewsKeep() throws IOException {
+        views.forEach(SpilledView::entries);
+        List<PartitionedMap> pinned = new ArrayList<>(maps.subList(1, maps.size()));
+        List<PartitionedMap> fresh = new ArrayList<>();
+        for (int i = 0; i < 60; i++) {
+            fresh.add(newMap());
+        }
+
+        for (int i = 0; i < 12_000; i++) {
+            put(fresh.get(i % fresh.size()), i, 100);
+            assertThat(pool.overlayBytes()).isLessThan(BUDGET);
+        }
+
+        assertThat(pool.merges()).as("merges of what was put meanwhile").isPositive();
+        long merged = pinned.stream().filter(NearLimitTest::isSealed).count();
+        assertThat(merged).as("of %s maps that views keep", pinned.size()).isLessThan(8);
+
+        views.forEach(SpilledView::close);
+        for (int i = 0; i < 1000; i++) {
+            put(other, i, 100);
+        }
+        assertThat(pinned.stream().filter(NearLimitTest::isSealed).count()).isPositive();
+        assertThat(pool.overlayBytes()).isLessThan(NEAR_LIMIT);
+    }
+
+    private static boolean isSealed(PartitionedMap map) {
+        try (SpilledView view = map.view()) {
+            return view.partitions().stream().anyMatch(one -> one.sealed != null);
+        }
+    }
+
+    @Test
     void whatNobodyReadsYet_isMerged_andLeavesMemory() throws IOException {
         put(other, 1, 800_000);
 

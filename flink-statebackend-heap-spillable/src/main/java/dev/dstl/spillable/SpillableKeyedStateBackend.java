@@ -28,11 +28,10 @@ import dev.dstl.spillable.table.CurrentKey;
 import dev.dstl.spillable.table.StateRegistry;
 import dev.dstl.spillable.table.StateTable;
 import java.io.IOException;
-import java.util.LinkedHashSet;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.RunnableFuture;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -275,11 +274,14 @@ public final class SpillableKeyedStateBackend<K> extends TrackingKeyedStateBacke
 
     @Override
     public <N> Stream<K> getKeys(List<String> stateNames, N namespace) {
-        Set<K> keys = new LinkedHashSet<>();
+        List<StateTable<K, N, ?>> tables = new ArrayList<>();
         for (String name : stateNames) {
-            getKeys(name, namespace).forEach(keys::add);
+            StateTable<K, N, ?> table = states.table(name);
+            if (table != null) {
+                tables.add(table);
+            }
         }
-        return keys.stream();
+        return StateTable.keys(tables, namespace);
     }
 
     @Override
@@ -296,10 +298,11 @@ public final class SpillableKeyedStateBackend<K> extends TrackingKeyedStateBacke
             KeyedStateFunction<K, S> function,
             PartitionStateFactory partitionStateFactory)
             throws Exception {
-        // The function may clear and add entries, so the keys are taken first.
-        List<K> keys = getKeys(stateDescriptor.getName(), namespace).collect(Collectors.toList());
+        // The function may clear and add entries: those of its key, whose key group has been read.
+        Iterator<K> keys = getKeys(stateDescriptor.getName(), namespace).iterator();
         S state = partitionStateFactory.get(namespace, namespaceSerializer, stateDescriptor);
-        for (K key : keys) {
+        while (keys.hasNext()) {
+            K key = keys.next();
             setCurrentKey(key);
             function.process(key, state);
         }

@@ -25,11 +25,9 @@ import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.partition.StateIdentity;
 import dev.dstl.spillable.size.EntrySizes;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.runtime.state.StateEntry;
 
 /**
  * The entries of one state in one key group: some on the heap, some spilled, each on one side. Task
@@ -241,18 +239,12 @@ final class KeyGroupMap<K, N, S> {
         return addresses.copyKeys(spilled.entries());
     }
 
-    /** All keys as of now. */
-    List<StateEntry<K, N, Void>> keys(SpilledLayout<K, N, S> layout) throws IOException {
-        List<StateEntry<K, N, Void>> keys = new ArrayList<>(size());
+    /** Hands over all keys as of now; the consumer changes nothing. */
+    void forEachKey(SpilledLayout<K, N, S> layout, KeyConsumer<K, N> consumer) throws IOException {
         int end = cursorEnd();
         for (int cursor = 0; cursor < end; cursor++) {
-            keysAt(
-                    cursor,
-                    layout,
-                    (key, namespace) ->
-                            keys.add(new StateEntry.SimpleStateEntry<>(key, namespace, null)));
+            keysAt(cursor, layout, consumer);
         }
-        return keys;
     }
 
     void startSpill(PartitionPool pool) {

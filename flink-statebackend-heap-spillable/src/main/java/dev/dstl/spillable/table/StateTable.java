@@ -21,7 +21,11 @@ import dev.dstl.spillable.layout.SpilledLayouts;
 import dev.dstl.spillable.overlay.SpillSpace;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.annotation.Nullable;
@@ -29,7 +33,6 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
-import org.apache.flink.runtime.state.StateEntry;
 import org.apache.flink.runtime.state.internal.InternalKvState.StateIncrementalVisitor;
 
 /**
@@ -139,20 +142,59 @@ public final class StateTable<K, N, S> {
      * come or go meanwhile, those of the key group being read may change freely.
      */
     public Stream<Tuple2<K, N>> keysAndNamespaces() {
-        return IntStream.range(0, groups.count())
-                .boxed()
-                .flatMap(i -> keysOf(groups.at(i)).stream())
-                .map(e -> Tuple2.of(e.getKey(), e.getNamespace()));
+        return byKeyGroup(
+                groups.count(),
+                i -> {
+                    List<Tuple2<K, N>> all = new ArrayList<>();
+                    forEachKey(i, (key, namespace) -> all.add(Tuple2.of(key, namespace)));
+                    return all;
+                });
     }
 
     /** The keys of one namespace, as {@link #keysAndNamespaces()} gives them. */
     public Stream<K> keys(N namespace) {
-        return keysAndNamespaces().filter(kn -> kn.f1.equals(namespace)).map(kn -> kn.f0);
+        return byKeyGroup(
+                groups.count(),
+                i -> {
+                    List<K> keys = new ArrayList<>();
+                    addKeys(i, namespace, keys);
+                    return keys;
+                });
     }
 
-    private List<StateEntry<K, N, Void>> keysOf(KeyGroupMap<K, N, S> group) {
+    /**
+     * The keys that several tables of one backend have in a namespace, each once, one key group's
+     * at a time as {@link #keysAndNamespaces()} gives them.
+     */
+    public static <K, N> Stream<K> keys(List<StateTable<K, N, ?>> tables, N namespace) {
+        int count = tables.isEmpty() ? 0 : tables.get(0).groups.count();
+        return byKeyGroup(
+                count,
+                i -> {
+                    Set<K> keys = new LinkedHashSet<>();
+                    tables.forEach(table -> table.addKeys(i, namespace, keys));
+                    return keys;
+                });
+    }
+
+    /** One collection after the other, each made when the one before has been gone through. */
+    private static <T> Stream<T> byKeyGroup(int count, IntFunction<Collection<T>> elements) {
+        return IntStream.range(0, count).boxed().flatMap(i -> elements.apply(i).stream());
+    }
+
+    private void addKeys(int position, N namespace, Collection<K> keys) {
+        forEachKey(
+                position,
+                (key, other) -> {
+                    if (other.equals(namespace)) {
+                        keys.add(key);
+                    }
+                });
+    }
+
+    private void forEachKey(int position, KeyGroupMap.KeyConsumer<K, N> consumer) {
         try {
-            return group.keys(groups.layout());
+            groups.at(position).forEachKey(groups.layout(), consumer);
         } catch (IOException e) {
             throw groups.unreadable(e);
         }

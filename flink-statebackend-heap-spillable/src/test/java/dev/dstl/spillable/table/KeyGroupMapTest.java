@@ -39,7 +39,6 @@ import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.api.java.typeutils.runtime.CopyableValueSerializer;
 import org.apache.flink.api.java.typeutils.runtime.NullableSerializer;
-import org.apache.flink.runtime.state.StateEntry;
 import org.apache.flink.types.IntValue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -97,9 +96,9 @@ class KeyGroupMapTest {
             }
         }
         Set<List<Integer>> keys = new HashSet<>();
-        for (StateEntry<Integer, Integer, Void> entry : map.keys(layout)) {
-            assertThat(keys.add(Arrays.asList(entry.getKey(), entry.getNamespace()))).isTrue();
-        }
+        map.forEachKey(
+                layout,
+                (key, namespace) -> assertThat(keys.add(Arrays.asList(key, namespace))).isTrue());
         assertThat(keys).isEqualTo(expected.keySet());
     }
 

@@ -28,9 +28,10 @@ import javax.annotation.Nullable;
 final class CheckpointedPartitions {
 
     /**
-     * Without the partitions' ids, whose pages may not be in memory: an object is one partition.
+     * By {@link SealedPartition#contents()}, as a partition may lie in another chunk file by now;
+     * without its id, whose page may not be in memory.
      */
-    private final Map<SealedPartition, PartitionLocation> locations = new HashMap<>();
+    private final Map<Object, Located> locations = new HashMap<>();
 
     /** A partition and where it is. */
     static final class Located {
@@ -47,7 +48,7 @@ final class CheckpointedPartitions {
     private final List<SharedFile> filesInOrder = new ArrayList<>();
 
     void add(SealedPartition partition, PartitionLocation location) {
-        locations.put(partition, location);
+        locations.put(partition.contents(), new Located(partition, location));
         if (files.putIfAbsent(location.file, filesInOrder.size()) == null) {
             filesInOrder.add(location.file);
         }
@@ -55,18 +56,21 @@ final class CheckpointedPartitions {
 
     @Nullable
     PartitionLocation location(SealedPartition partition) {
-        return locations.get(partition);
+        Located located = locations.get(partition.contents());
+        return located == null ? null : located.location;
     }
 
     /** The partitions in one of the files, in the order in which they lie there. */
     List<Located> in(SharedFile file) {
         List<Located> located = new ArrayList<>();
-        locations.forEach(
-                (partition, location) -> {
-                    if (location.file == file) {
-                        located.add(new Located(partition, location));
-                    }
-                });
+        locations
+                .values()
+                .forEach(
+                        one -> {
+                            if (one.location.file == file) {
+                                located.add(one);
+                            }
+                        });
         located.sort(Comparator.comparingLong(one -> one.location.offset));
         return located;
     }

@@ -67,6 +67,21 @@ final class MergeWorkspace {
     }
 
     /**
+     * Writes a sealed partition once more.
+     *
+     * @throws IOException if no directory takes it
+     * @throws dev.dstl.spillable.partition.DamagedPartitionException if it is damaged
+     */
+    SealedPartition copy(SealedPartition sealed) throws IOException {
+        sealed.check();
+        try {
+            return sealed.copyTo(memory.files(), allocate(sealed.length()));
+        } finally {
+            free();
+        }
+    }
+
+    /**
      * Collects the entries that can be found in some layers, ordered by hash.
      *
      * @param keyHash by which they are found

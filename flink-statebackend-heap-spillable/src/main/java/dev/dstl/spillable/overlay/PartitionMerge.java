@@ -118,8 +118,14 @@ final class PartitionMerge {
     void run(MergeWorkspace workspace) {
         try {
             synchronized (workspace) {
-                int count = workspace.collect(input, keyHash);
-                write(workspace, 0, count, input.firstHash, input.depth);
+                if (input.active == null && input.frozen == null && input.sealed != null) {
+                    // As it is, so that no checkpoint uploads it again.
+                    SealedPartition copy = workspace.copy(input.sealed);
+                    parts.add(new Part(input.depth, input.firstHash, copy));
+                } else {
+                    int count = workspace.collect(input, keyHash);
+                    write(workspace, 0, count, input.firstHash, input.depth);
+                }
             }
         } catch (Throwable e) {
             fail(e);

@@ -16,6 +16,7 @@
 
 package dev.dstl.spillable.partition;
 
+import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.chunk.Extent;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -53,6 +54,7 @@ public final class SealedPartition {
                                     PAGES_READ_AT_ONCE << PartitionFormat.PAGE_SHIFT));
 
     private final Extent extent;
+    private final Object contents;
     private final StateIdentity identity;
     private final MemorySegment segment;
     private final int base;
@@ -83,8 +85,13 @@ public final class SealedPartition {
      * @throws UncheckedIOException if the file cannot be read
      */
     public SealedPartition(Extent extent, StateIdentity identity) {
+        this(extent, identity, new Object());
+    }
+
+    private SealedPartition(Extent extent, StateIdentity identity, Object contents) {
         this.extent = extent;
         this.identity = identity;
+        this.contents = contents;
         this.segment = extent.segment();
         this.base = extent.offset();
         read(ByteBuffer.allocate(Math.min(PartitionFormat.PAGE_BYTES, extent.length())), 0);
@@ -410,6 +417,29 @@ public final class SealedPartition {
     /** The extent; freed with the last holder. */
     public Extent extent() {
         return extent;
+    }
+
+    /**
+     * Writes the partition to another place, byte for byte.
+     *
+     * @param image memory of at least {@link #length()} bytes, free again when this returns
+     * @throws IOException if it cannot be read, or if no directory takes it
+     */
+    public SealedPartition copyTo(ChunkFiles files, MemorySegment image) throws IOException {
+        ByteBuffer pages = PAGES.get();
+        int bytes;
+        for (int done = 0; done < length; done += bytes) {
+            bytes = Math.min(pages.capacity(), length - done);
+            pages.clear().limit(bytes);
+            extent.read(pages, done);
+            image.put(done, pages.flip(), bytes);
+        }
+        return new SealedPartition(files.write(image, length), identity, contents);
+    }
+
+    /** Equal only to itself; two partitions have the same if one is a copy of the other. */
+    public Object contents() {
+        return contents;
     }
 
     /** Number of entries, parts included. */

@@ -22,13 +22,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.overlay.PartitionedMapFixture;
 import dev.dstl.spillable.overlay.SpilledView;
+import dev.dstl.spillable.partition.SealedPartition;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32C;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
@@ -74,6 +77,11 @@ class PartitionUploadTest extends PartitionedMapFixture {
 
     private PartitionedMap sealedMap() {
         PartitionedMap one = disks.newMap();
+        seal(one, one);
+        return one;
+    }
+
+    private void seal(PartitionedMap one, PartitionedMap changedNext) {
         for (int i = 0; i < 200; i++) {
             byte[] key = ("key " + i).getBytes(StandardCharsets.UTF_8);
             int hash = one.entries().keyHash().of(key, key.length);
@@ -82,8 +90,7 @@ class PartitionUploadTest extends PartitionedMapFixture {
         disks.pool().sealLargeOverlays();
         // The merge is taken over with the next change.
         byte[] key = {1};
-        one.put(key, 1, one.entries().keyHash().of(key, 1), false, key, 1);
-        return one;
+        changedNext.put(key, 1, one.entries().keyHash().of(key, 1), false, key, 1);
     }
 
     @Test
@@ -114,6 +121,53 @@ class PartitionUploadTest extends PartitionedMapFixture {
             assertThat(file.bytes()).isBetween((long) FILE_BYTES, FILE_BYTES + (512L << 10));
         }
         maps.forEach(PartitionedMap::close);
+    }
+
+    /** What the others leave of a file is written anew, so that its space can be given back. */
+    @Test
+    void partitionsThatMoveToAnotherChunkFile_areNotUploadedAgain() throws Exception {
+        List<PartitionedMap> kept = new ArrayList<>();
+        List<PartitionedMap> others = new ArrayList<>();
+        for (int i = 0; i < 240; i++) {
+            PartitionedMap one = disks.newMap();
+            seal(one, map);
+            (i % 8 == 0 ? kept : others).add(one);
+        }
+        CheckpointedPartitions first = checkpoint(kept, FILE_BYTES);
+        List<SealedPartition> before = sealed(kept);
+
+        others.forEach(PartitionedMap::close);
+        for (int i = 0; i < 200; i++) {
+            sealedMap().close();
+        }
+        CheckpointedPartitions second = checkpoint(kept, FILE_BYTES);
+
+        List<SealedPartition> after = sealed(kept);
+        int moved = 0;
+        for (int i = 0; i < before.size(); i++) {
+            moved += after.get(i) == before.get(i) ? 0 : 1;
+            PartitionLocation location = second.location(after.get(i));
+            assertThat(location).isSameAs(first.location(before.get(i)));
+            assertThat(after.get(i).length()).isEqualTo(location.length);
+            byte[] bytes = new byte[location.length];
+            after.get(i).extent().read(ByteBuffer.wrap(bytes), 0);
+            CRC32C crc = new CRC32C();
+            crc.update(bytes);
+            assertThat((int) crc.getValue()).isEqualTo(location.checksum);
+        }
+        assertThat(moved).as("of %s", before.size()).isGreaterThan(before.size() / 2);
+        assertThat(second.files()).isEqualTo(first.files());
+        kept.forEach(PartitionedMap::close);
+    }
+
+    private static List<SealedPartition> sealed(List<PartitionedMap> maps) {
+        List<SealedPartition> all = new ArrayList<>();
+        for (PartitionedMap map : maps) {
+            try (SpilledView view = map.view()) {
+                view.partitions().forEach(one -> all.add(one.sealed()));
+            }
+        }
+        return all;
     }
 
     private List<PartitionedMap> sealedMaps(int count) {

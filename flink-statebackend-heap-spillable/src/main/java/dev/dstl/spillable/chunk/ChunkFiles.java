@@ -52,7 +52,16 @@ public final class ChunkFiles implements AutoCloseable {
     /** So many interrupts during one write are survived. */
     private static final int MOST_INTERRUPTS = 3;
 
+    /** Makes a file. */
+    interface Maker {
+        /**
+         * @param number that no other file of the directory has
+         */
+        ChunkFile create(SpillDirectory directory, long number, int length) throws IOException;
+    }
+
     private final SpillDirectories directories;
+    private final Maker maker;
     private final int chunkBytes;
     private final LongSupplier clockMillis;
     private final Executor deleter;
@@ -63,6 +72,10 @@ public final class ChunkFiles implements AutoCloseable {
 
     private final Set<ChunkFile> chunks = new HashSet<>();
     private ChunkFile current;
+
+    /** Why a directory refused last, which it is not asked again for some seconds. */
+    private String lastRefusal = "none was asked";
+
     private long nextNumber;
     private int nextDirectory;
     // Read without the lock, which is held while a disk makes a file.
@@ -91,7 +104,17 @@ public final class ChunkFiles implements AutoCloseable {
             int chunkBytes,
             LongSupplier clockMillis,
             Executor deleter) {
+        this(directories, chunkBytes, clockMillis, deleter, ChunkFile::create);
+    }
+
+    ChunkFiles(
+            SpillDirectories directories,
+            int chunkBytes,
+            LongSupplier clockMillis,
+            Executor deleter,
+            Maker maker) {
         this.directories = directories;
+        this.maker = maker;
         this.chunkBytes = chunkBytes;
         this.clockMillis = clockMillis;
         this.deleter = deleter;
@@ -119,7 +142,7 @@ public final class ChunkFiles implements AutoCloseable {
                 } catch (IOException e) {
                     // Closed by an interrupt, of this thread or of one that was reading.
                     boolean isInterrupt = e instanceof ClosedChannelException;
-                    takeOutOfUse(extent.chunk, !isInterrupt);
+                    takeOutOfUse(extent.chunk, isInterrupt ? null : e);
                     release(extent);
                     if (failure != null) {
                         e.addSuppressed(failure);
@@ -138,14 +161,22 @@ public final class ChunkFiles implements AutoCloseable {
         throw failure;
     }
 
-    private synchronized void takeOutOfUse(ChunkFile chunk, boolean pausesDirectory) {
+    /**
+     * @param refusal of the disk, null if it is not to blame
+     */
+    private synchronized void takeOutOfUse(ChunkFile chunk, @Nullable IOException refusal) {
         chunk.isWritable = false;
         if (chunk == current) {
             current = null;
         }
-        if (pausesDirectory) {
-            chunk.directory().pause(clockMillis.getAsLong());
+        if (refusal != null) {
+            refused(chunk.directory(), refusal);
         }
+    }
+
+    private void refused(SpillDirectory directory, IOException refusal) {
+        directory.pause(clockMillis.getAsLong());
+        lastRefusal = refusal.getMessage();
     }
 
     /** One thread at a time writes. */
@@ -198,12 +229,12 @@ public final class ChunkFiles implements AutoCloseable {
                 continue;
             }
             try {
-                ChunkFile chunk = ChunkFile.create(directory, nextNumber++, length);
+                ChunkFile chunk = maker.create(directory, nextNumber++, length);
                 chunks.add(chunk);
                 fileBytes.addAndGet(length);
                 return chunk;
             } catch (IOException e) {
-                directory.pause(clockMillis.getAsLong());
+                refused(directory, e);
                 if (failure != null) {
                     e.addSuppressed(failure);
                 }
@@ -214,9 +245,11 @@ public final class ChunkFiles implements AutoCloseable {
         all.forEach(directory -> paths.add(directory.path().toString()));
         throw new IOException(
                 String.format(
-                        "No spill directory has room for a chunk of %d bytes: %s. Free disk space or"
-                                + " add directories to state.backend.spillable.directories.",
-                        length, paths),
+                        "No spill directory takes a chunk of %d bytes (%s): %s. Free disk space or"
+                                + " add directories to state.backend.spillable.directories; if"
+                                + " files or mappings are too many, raise the limits of the"
+                                + " process or state.backend.spillable.chunk-size.",
+                        length, lastRefusal, paths),
                 failure);
     }
 

@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -210,6 +211,28 @@ class ChunkFilesTest {
                     .hasMessageContaining(firstDisk.toString())
                     .hasMessageContaining("Free disk space");
             assertThat(chunks.occupiedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void whatAFileSystemRefusesFor_isInTheMessage_alsoWhileItIsNotAskedAgain() throws Exception {
+        try (ChunkFiles chunks =
+                new ChunkFiles(
+                        new SpillDirectories(Collections.singletonList(firstDisk)),
+                        CHUNK_BYTES,
+                        clockMillis::get,
+                        Runnable::run,
+                        (directory, number, length) -> {
+                            throw new FileSystemException(
+                                    "chunk-" + number, null, "Too many open files");
+                        })) {
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> write(chunks))
+                        .hasRootCauseInstanceOf(IOException.class)
+                        .hasMessageContaining("chunk-0: Too many open files")
+                        .hasMessageContaining("if files or mappings are too many, raise the limits")
+                        .hasMessageContaining("state.backend.spillable.chunk-size");
+            }
         }
     }
 

@@ -212,8 +212,7 @@ class ExtentAllocationTest {
 
             assertThatThrownBy(() -> write(chunks, 5000, 1))
                     .isInstanceOf(IOException.class)
-                    .hasMessageContaining(
-                            "No spill directory has room for a chunk of 1048576 bytes")
+                    .hasMessageContaining("No spill directory takes a chunk of 1048576 bytes")
                     .hasMessageContaining(firstDisk.toString())
                     .hasMessageContaining(secondDisk.toString())
                     .hasMessageContaining("state.backend.spillable.directories");

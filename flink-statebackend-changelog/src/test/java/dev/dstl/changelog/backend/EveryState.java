@@ -47,8 +47,9 @@ final class EveryState {
 
     static final int KEYS = 20;
 
-    private static final StateTtlConfig A_DAY =
-            StateTtlConfig.newBuilder(Duration.ofDays(1))
+    /** What a golden checkpoint has does not expire either. */
+    private static final StateTtlConfig A_CENTURY =
+            StateTtlConfig.newBuilder(Duration.ofDays(36_500))
                     .cleanupIncrementally(7, true)
                     .cleanupInRocksdbCompactFilter(11)
                     .build();
@@ -71,21 +72,21 @@ final class EveryState {
     private ValueState<String> expiring(int key) throws Exception {
         ValueStateDescriptor<String> descriptor =
                 new ValueStateDescriptor<>("expiring", String.class);
-        descriptor.enableTimeToLive(A_DAY);
+        descriptor.enableTimeToLive(A_CENTURY);
         return state(key, descriptor);
     }
 
     private MapState<String, Long> expiringMap(int key) throws Exception {
         MapStateDescriptor<String, Long> descriptor =
                 new MapStateDescriptor<>("expiring map", String.class, Long.class);
-        descriptor.enableTimeToLive(A_DAY);
+        descriptor.enableTimeToLive(A_CENTURY);
         return state(key, descriptor);
     }
 
     private ListState<String> expiringList(int key) throws Exception {
         ListStateDescriptor<String> descriptor =
                 new ListStateDescriptor<>("expiring list", String.class);
-        descriptor.enableTimeToLive(A_DAY);
+        descriptor.enableTimeToLive(A_CENTURY);
         return state(key, descriptor);
     }
 

@@ -43,9 +43,11 @@ import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.Checkpoints;
 import org.apache.flink.runtime.checkpoint.metadata.CheckpointMetadata;
 import org.apache.flink.runtime.state.CheckpointStorageAccess;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.TestTaskStateManager;
+import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.storage.FileSystemCheckpointStorage;
 import org.apache.flink.state.changelog.ChangelogStateBackend;
@@ -57,6 +59,9 @@ import org.apache.flink.state.changelog.ChangelogStateBackend;
 final class GoldenCheckpoint {
 
     static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);
+
+    /** Most of the lists and maps of the spillable heap are in files that checkpoints share. */
+    static final long LEAST_SHARED_BYTES = 100_000;
 
     private static final String METADATA = "_metadata";
     private static final String CONTENTS = "contents.txt";
@@ -97,14 +102,28 @@ final class GoldenCheckpoint {
         return access;
     }
 
-    /** Returns the state of a task, without state that expires. */
-    static String contentsOf(TestTask task) throws Exception {
+    /** Changes the state of a task. */
+    static void change(TestTask task, Delegate delegate, int round) throws Exception {
+        new EveryState(task).change(round, ALL);
+        if (hasLargeStates(delegate)) {
+            new LargeStates(task).change(round);
+        }
+    }
+
+    /** Returns the state of a task. */
+    static String contentsOf(TestTask task, Delegate delegate) throws Exception {
         Map<String, Object> contents = new TreeMap<>(new EveryState(task).contents(ALL));
-        contents.keySet().removeIf(name -> name.startsWith("expiring"));
+        if (hasLargeStates(delegate)) {
+            contents.putAll(new LargeStates(task).contents());
+        }
         StringBuilder text = new StringBuilder();
         contents.forEach(
                 (name, value) -> text.append(name).append(": ").append(value).append('\n'));
         return text.toString();
+    }
+
+    private static boolean hasLargeStates(Delegate delegate) {
+        return delegate == Delegate.SPILLABLE_INCREMENTAL;
     }
 
     /** Returns the path of a checkpoint's metadata, next to its files. */
@@ -170,6 +189,16 @@ final class GoldenCheckpoint {
                                                                             .getManagedKeyedState())));
             return handles;
         }
+    }
+
+    /** Returns the length of the files of a checkpoint that later ones may share. */
+    static long sharedBytes(KeyedStateHandle checkpoint) {
+        return ((ChangelogStateBackendHandle) checkpoint)
+                .getMaterializedStateHandles().stream()
+                        .map(IncrementalRemoteKeyedStateHandle.class::cast)
+                        .flatMap(base -> base.getSharedState().stream())
+                        .mapToLong(file -> file.getHandle().getStateSize())
+                        .sum();
     }
 
     private Optional<Path> find(String name) throws IOException {

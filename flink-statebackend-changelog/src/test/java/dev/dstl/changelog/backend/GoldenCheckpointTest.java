@@ -38,7 +38,10 @@ class GoldenCheckpointTest {
         "HASHMAP, checkpoint",
         "HASHMAP, savepoint",
         "ROCKSDB_INCREMENTAL, checkpoint",
-        "ROCKSDB_INCREMENTAL, savepoint"
+        "ROCKSDB_INCREMENTAL, savepoint",
+        "SPILLABLE_INCREMENTAL, checkpoint",
+        "SPILLABLE_INCREMENTAL, full",
+        "SPILLABLE_INCREMENTAL, savepoint"
     })
     void checkpointOfFlink1_20_isRestored_andGoesOn(Delegate delegate, String kind)
             throws Exception {
@@ -48,25 +51,28 @@ class GoldenCheckpointTest {
                         "flink-1.20-%s-%s.zip", delegate.name().toLowerCase(Locale.ROOT), kind));
         List<KeyedStateHandle> handles = golden.handles();
         assertThat(handles).hasSize(1);
+        if (delegate == Delegate.SPILLABLE_INCREMENTAL && kind.equals("checkpoint")) {
+            assertThat(GoldenCheckpoint.sharedBytes(handles.get(0)))
+                    .isGreaterThan(GoldenCheckpoint.LEAST_SHARED_BYTES);
+        }
         FakeJobManager jobManager = new FakeJobManager();
         jobManager.acknowledge(3, handles.get(0));
         jobManager.complete(3);
 
         String changed;
         try (TestTask task = golden.start(delegate, jobManager, jobManager.latest())) {
-            assertThat(GoldenCheckpoint.contentsOf(task)).isEqualTo(golden.contents());
+            assertThat(GoldenCheckpoint.contentsOf(task, delegate)).isEqualTo(golden.contents());
 
-            EveryState state = new EveryState(task);
-            state.change(4, GoldenCheckpoint.ALL);
+            GoldenCheckpoint.change(task, delegate, 4);
             task.checkpoint(4);
             task.materialize();
-            state.change(5, GoldenCheckpoint.ALL);
+            GoldenCheckpoint.change(task, delegate, 5);
             task.checkpoint(5);
-            changed = GoldenCheckpoint.contentsOf(task);
+            changed = GoldenCheckpoint.contentsOf(task, delegate);
         }
         assertThat(changed).isNotEqualTo(golden.contents());
         try (TestTask task = golden.start(delegate, jobManager, jobManager.latest())) {
-            assertThat(GoldenCheckpoint.contentsOf(task)).isEqualTo(changed);
+            assertThat(GoldenCheckpoint.contentsOf(task, delegate)).isEqualTo(changed);
         }
     }
 }

@@ -16,17 +16,21 @@
 
 package dev.dstl.changelog.backend;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.fixture.FakeJobManager;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.Checkpoints;
 import org.apache.flink.runtime.checkpoint.OperatorState;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.checkpoint.metadata.CheckpointMetadata;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -51,22 +55,31 @@ class GoldenCheckpointsWriter {
         "HASHMAP, checkpoint",
         "HASHMAP, savepoint",
         "ROCKSDB_INCREMENTAL, checkpoint",
-        "ROCKSDB_INCREMENTAL, savepoint"
+        "ROCKSDB_INCREMENTAL, savepoint",
+        "SPILLABLE_INCREMENTAL, checkpoint",
+        "SPILLABLE_INCREMENTAL, full",
+        "SPILLABLE_INCREMENTAL, savepoint"
     })
     void write(Delegate delegate, String kind) throws Exception {
         GoldenCheckpoint golden = new GoldenCheckpoint(directory);
         String contents;
         try (TestTask task = golden.start(delegate, new FakeJobManager(), List.of())) {
-            EveryState state = new EveryState(task);
-            state.change(1, GoldenCheckpoint.ALL);
+            GoldenCheckpoint.change(task, delegate, 1);
             task.checkpoint(1);
             task.materialize();
-            state.change(2, GoldenCheckpoint.ALL);
+            if (delegate == Delegate.SPILLABLE_INCREMENTAL) {
+                sealLargeStates(task);
+            }
+            GoldenCheckpoint.change(task, delegate, 2);
             task.checkpoint(2);
-            state.change(3, GoldenCheckpoint.ALL);
-            contents = GoldenCheckpoint.contentsOf(task);
-            KeyedStateHandle handle =
-                    kind.equals("checkpoint") ? task.checkpoint(LAST) : savepoint(task);
+            GoldenCheckpoint.change(task, delegate, 3);
+            contents = GoldenCheckpoint.contentsOf(task, delegate);
+            KeyedStateHandle handle = take(kind, task);
+            if (delegate == Delegate.SPILLABLE_INCREMENTAL && kind.equals("checkpoint")) {
+                assertThat(GoldenCheckpoint.sharedBytes(handle))
+                        .as("files; perhaps they were still being written")
+                        .isGreaterThan(GoldenCheckpoint.LEAST_SHARED_BYTES);
+            }
             try (OutputStream out = Files.newOutputStream(golden.metadata(LAST))) {
                 Checkpoints.storeCheckpointMetadata(metadata(handle), out);
             }
@@ -81,7 +94,27 @@ class GoldenCheckpointsWriter {
         }
     }
 
-    private static KeyedStateHandle savepoint(TestTask task) throws Exception {
+    /** Each base also lets what is in memory be sealed, which the next one has. */
+    private static void sealLargeStates(TestTask task) throws Exception {
+        for (int round = 6; round < 16; round++) {
+            new LargeStates(task).change(round);
+            task.materialize();
+        }
+    }
+
+    private static KeyedStateHandle take(String kind, TestTask task) throws Exception {
+        switch (kind) {
+            case "checkpoint":
+                return task.checkpoint(LAST);
+            case "full":
+                return TestTask.finish(
+                        task.trigger(LAST, SavepointType.savepoint(SavepointFormatType.NATIVE)));
+            default:
+                return canonicalSavepoint(task);
+        }
+    }
+
+    private static KeyedStateHandle canonicalSavepoint(TestTask task) throws Exception {
         return TestTask.finish(
                 StreamOperatorStateHandler.prepareCanonicalSavepoint(
                                 task.backend(), new CloseableRegistry())

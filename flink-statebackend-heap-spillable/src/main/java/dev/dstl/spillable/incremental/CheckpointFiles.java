@@ -28,7 +28,10 @@ import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
-/** The files of an incremental checkpoint that is restored, or of its copy on the local disk. */
+/**
+ * The files of an incremental checkpoint that is restored, or of its copy on the local disk. Their
+ * names belong to the {@link DirectoryFormat format}.
+ */
 final class CheckpointFiles {
 
     /** Name of the {@link DirectoryFormat directory}. */

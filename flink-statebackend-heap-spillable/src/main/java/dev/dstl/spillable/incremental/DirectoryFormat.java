@@ -41,6 +41,13 @@ package dev.dstl.spillable.incremental;
  *
  * The partitions of a map are in the order of their hashes and cover all hashes. A file with
  * partitions has nothing but them.
+ *
+ * <p>The version also covers what entries have, here and in partitions, whose own version is that
+ * of their frame: keys, parts, lists and maps as the classes of {@code dev.dstl.spillable.layout}
+ * write them, the buckets into which {@link dev.dstl.spillable.partition.KeyHash} puts user keys,
+ * and the names of {@link CheckpointFiles}. GoldenCheckpointTest restores a checkpoint with all of
+ * them. A directory refers to partitions that an older release has sealed, so a version that
+ * changes what entries have must tell those apart, or not share them.
  */
 final class DirectoryFormat {
 

@@ -41,7 +41,7 @@ import org.apache.flink.core.memory.MemorySegment;
  * </pre>
  *
  * Elements are as their serializer writes them, one after the other, over head and fragments in
- * order. An element lies in one piece.
+ * order. An element lies in one piece. A format: see {@link SpilledLayout}.
  */
 public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
 

@@ -27,6 +27,8 @@ import org.apache.flink.core.memory.MemorySegment;
  *   byte userEntries                               buckets = 1, userEntries &lt; 255
  *   byte 255 | int userEntries | int buckets
  * </pre>
+ *
+ * A format: see {@link SpilledLayout}.
  */
 final class MapHead {
 

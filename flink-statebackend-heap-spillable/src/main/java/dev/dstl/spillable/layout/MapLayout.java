@@ -41,7 +41,7 @@ import org.apache.flink.core.memory.MemorySegment;
  *   user entry     varint key length | varint value length | key | boolean isNull | value
  * </pre>
  *
- * User keys are equal when their bytes are, as in RocksDB.
+ * User keys are equal when their bytes are, as in RocksDB. A format: see {@link SpilledLayout}.
  */
 public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, UV>> {
 

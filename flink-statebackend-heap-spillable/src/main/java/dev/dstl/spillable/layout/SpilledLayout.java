@@ -35,6 +35,16 @@ import org.apache.flink.core.memory.DataOutputView;
  *
  * <p>Operations act on the entry last selected by {@link #select} or {@link #selectAt}. Keys are
  * equal when their bytes are, as in RocksDB.
+ *
+ * <p>What layouts write is part of the format of incremental checkpoints, which have it in sealed
+ * partitions and among the changes of their directory. Whoever changes it raises the version of the
+ * directory and reads the older ones.
+ *
+ * <pre>
+ *   key         namespace | key                as their serializers write them
+ *   part's key  namespace | key | int number   big endian; flagged as a part, see {@link
+ *                                              dev.dstl.spillable.partition.EntryFormat}
+ * </pre>
  */
 public abstract class SpilledLayout<K, N, S> {
 

@@ -172,6 +172,8 @@ final class PartitionDownload {
                             (int) crc.getValue(),
                             location.checksum));
         }
+        SealedPartition.requireKnownVersion(
+                buffer, location.length, location.file, location.offset);
     }
 
     private SealedPartition open(Wanted part, byte[] buffer) throws IOException {

@@ -48,6 +48,9 @@ package dev.dstl.spillable.incremental;
  * and the names of {@link CheckpointFiles}. GoldenCheckpointTest restores a checkpoint with all of
  * them. A directory refers to partitions that an older release has sealed, so a version that
  * changes what entries have must tell those apart, or not share them.
+ *
+ * <p>Magic and version are in no checksum. A version that is not the one that was written makes the
+ * rest unreadable, which is reported as such, but for 2 in place of 3: version 3 can be read so.
  */
 final class DirectoryFormat {
 

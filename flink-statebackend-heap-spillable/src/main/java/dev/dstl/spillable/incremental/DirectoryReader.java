@@ -19,8 +19,10 @@ package dev.dstl.spillable.incremental;
 import dev.dstl.spillable.overlay.PartitionedMap;
 import dev.dstl.spillable.partition.EntryFormat;
 import java.io.DataInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UTFDataFormatException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -76,13 +78,28 @@ final class DirectoryReader {
                             DirectoryFormat.VERSION));
         }
         this.in = new DataInputStream(new BlockInput(stream, file, first.length));
-        this.offsets = readOffsets();
-        this.heapChecksums = version == DirectoryFormat.OLDEST_VERSION ? null : readChecksums();
-        List<SharedFile> shared = readFiles(files);
-        int count = in.readInt();
-        for (int i = 0; i < count; i++) {
-            maps.add(readMap(shared));
+        try {
+            this.offsets = readOffsets();
+            this.heapChecksums = version == DirectoryFormat.OLDEST_VERSION ? null : readChecksums();
+            List<SharedFile> shared = readFiles(files);
+            int count = in.readInt();
+            for (int i = 0; i < count; i++) {
+                maps.add(readMap(shared));
+            }
+        } catch (EOFException | UTFDataFormatException | RuntimeException e) {
+            IOException failure = unlikeItsVersion("reading it fails with " + e);
+            failure.addSuppressed(e);
+            throw failure;
         }
+    }
+
+    /** What the blocks have is as it was written: their checksums cover all but the version. */
+    private IOException unlikeItsVersion(String what) {
+        return new IOException(
+                String.format(
+                        "%s is damaged: it has version %d at byte 8, expected the one that it was"
+                                + " written with: %s.",
+                        file, version, what));
     }
 
     private KeyGroupRangeOffsets readOffsets() throws IOException {
@@ -99,10 +116,10 @@ final class DirectoryReader {
         long length = in.readLong();
         int count = in.readInt();
         if (count != FileChecksums.blockCount(length)) {
-            throw new IOException(
+            throw unlikeItsVersion(
                     String.format(
-                            "%s is damaged: it states %d checksums of %d bytes, expected %d.",
-                            file, count, length, FileChecksums.blockCount(length)));
+                            "it states %d checksums of %d bytes instead of %d",
+                            count, length, FileChecksums.blockCount(length)));
         }
         int[] blocks = new int[count];
         for (int i = 0; i < count; i++) {
@@ -113,7 +130,7 @@ final class DirectoryReader {
 
     private List<SharedFile> readFiles(Map<String, SharedFile> files) throws IOException {
         int count = in.readInt();
-        List<SharedFile> shared = new ArrayList<>(count);
+        List<SharedFile> shared = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             String name = in.readUTF();
             SharedFile one = files.get(name);
@@ -147,7 +164,7 @@ final class DirectoryReader {
             map.ranges.add(new DirectoryMap.Range(depth, firstHash, in.readInt(), location));
         }
         if (!map.isComplete()) {
-            throw new IOException(String.format("%s does not cover all hashes of %s.", file, map));
+            throw unlikeItsVersion("it does not cover all hashes of " + map);
         }
         return map;
     }

@@ -41,6 +41,8 @@ import org.junit.jupiter.api.Test;
 /** Files of an incremental checkpoint that are not what was written fail its restore. */
 class IncrementalDamageTest extends IncrementalFixture {
 
+    private static final int VERSION_AT = 8;
+
     private List<KeyedStateHandle> handles;
     private Path shared;
     private Path metadata;
@@ -107,6 +109,28 @@ class IncrementalDamageTest extends IncrementalFixture {
             expectRefusal(metadata, "at byte", "expected");
             flip(metadata, offset);
         }
+        start(handles);
+    }
+
+    /** Magic and version are in no checksum. */
+    @Test
+    void flippedBitAtTheStartOfTheDirectory_failsTheRestoreOrDoesNoHarm() throws Exception {
+        byte[] bytes = Files.readAllBytes(metadata);
+        for (int bit = 0; bit < Byte.SIZE * DirectoryFormat.HEADER_BYTES; bit++) {
+            byte[] flipped = bytes.clone();
+            flipped[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
+            Files.write(metadata, flipped);
+            int version = BlockOutput.getInt(flipped, VERSION_AT);
+            if (version == 2) {
+                // Version 3 can be read so.
+                start(handles);
+                verify();
+            } else {
+                int at = version == DirectoryFormat.VERSION ? 0 : VERSION_AT;
+                expectRefusal(metadata, "at byte " + at, "expected");
+            }
+        }
+        Files.write(metadata, bytes);
         start(handles);
     }
 

@@ -348,8 +348,9 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             return;
         }
         readHead(entries);
+        int count = oneMore(elements, "list");
         if (fragments == 0 && used + bytes <= HEAD_ROOM) {
-            addToHead(map, head, bytes);
+            addToHead(map, head, count, bytes);
             return;
         }
         int last = fragments - 1;
@@ -357,16 +358,15 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             last++;
             putFragment(map, last, 0, bytes, bytes);
         }
-        setHead(map, elements + 1, last + 1);
+        setHead(map, count, last + 1);
     }
 
     /** Adds to the head read last, in place if there is room behind it. */
-    private void addToHead(PartitionedMap map, long head, int bytes) throws IOException {
+    private void addToHead(PartitionedMap map, long head, int size, int bytes) throws IOException {
         EntryReader entries = map.entries();
-        int count = elements + 1;
         int missing = used + bytes - (entries.valueLength() - headBytes);
         boolean isLong = headBytes == LONG_HEAD_BYTES;
-        if ((isLong || count < LONG_HEAD)
+        if ((isLong || size < LONG_HEAD)
                 && (missing <= 0 ? map.isMutable(head) : map.extend(head, missing))) {
             MemorySegment segment = entries.segment();
             int value = entries.valueOffset();
@@ -374,16 +374,16 @@ public final class ListLayout<K, N, V> extends SpilledLayout<K, N, List<V>> {
             EntryFormat.copyIn(
                     elementOut.getSharedBuffer(), segment, value + headBytes + used, bytes);
             if (isLong) {
-                segment.putIntLittleEndian(value + ELEMENTS_AT, count);
+                segment.putIntLittleEndian(value + ELEMENTS_AT, size);
                 segment.putIntLittleEndian(value + HEAD_USED_AT, used + bytes);
             } else {
-                segment.put(value, (byte) count);
+                segment.put(value, (byte) size);
             }
             map.endInPlace();
             return;
         }
         byte[] old = copyBytes(entries, entries.valueOffset() + headBytes, used);
-        startHead(count, 0, used + bytes);
+        startHead(size, 0, used + bytes);
         valueOut.write(old, 0, used);
         valueOut.write(elementOut.getSharedBuffer(), 0, bytes);
         put(map, valueOut.getSharedBuffer(), valueOut.length());

@@ -160,7 +160,7 @@ public final class MapLayout<K, N, UK, UV> extends SpilledLayout<K, N, Map<UK, U
         if (found) {
             bucket.replaceValue(userValueOut);
         } else {
-            userEntries++;
+            userEntries = oneMore(userEntries, "map");
             bucket.append(userKeyOut, userValueOut);
         }
         int number = bucketOfUserKey(map.entries().keyHash(), buckets);

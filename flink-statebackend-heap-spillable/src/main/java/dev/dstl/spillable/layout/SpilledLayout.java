@@ -373,6 +373,23 @@ public abstract class SpilledLayout<K, N, S> {
         return entries.keyHash().of(key.getSharedBuffer(), keyLength + Integer.BYTES);
     }
 
+    /**
+     * Counts one more element or user entry, of which heads have a number of four bytes.
+     *
+     * @param of what has them
+     * @throws IllegalStateException if it has as many as can be counted
+     */
+    static int oneMore(int count, String of) {
+        if (count == Integer.MAX_VALUE) {
+            throw new IllegalStateException(
+                    String.format(
+                            "A %s in state has %d entries and can have no more. Split it, for"
+                                    + " example over more keys.",
+                            of, count));
+        }
+        return count + 1;
+    }
+
     static <T> void serialize(TypeSerializer<T> serializer, T object, DataOutputSerializer out)
             throws IOException {
         try {

@@ -23,6 +23,8 @@ import dev.dstl.spillable.overlay.PartitionedMapFixture;
 import dev.dstl.spillable.overlay.SpilledView;
 import dev.dstl.spillable.spill.PickySerializer;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -72,6 +74,31 @@ class ListLayoutTest extends PartitionedMapFixture {
             texts.add(text(random));
         }
         return texts;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aListWithAsManyElementsAsCanBeCounted_takesNoMore(int fragments) throws IOException {
+        layout.select(1, 0L);
+        ByteBuffer head = ByteBuffer.allocate(13).order(ByteOrder.LITTLE_ENDIAN);
+        head.put((byte) 255).putInt(Integer.MAX_VALUE - 1).putInt(fragments).putInt(0);
+        layout.put(map, head.array(), head.capacity());
+        for (int i = 0; i < fragments; i++) {
+            layout.putPart(map, i, new byte[Integer.BYTES], Integer.BYTES);
+        }
+        long before = map.size();
+
+        add(1, "the last one");
+
+        assertThat(layout.elements(map.entries())).isEqualTo(Integer.MAX_VALUE);
+        assertThatThrownBy(() -> add(1, "one too many"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("A list in state has 2147483647 entries");
+        assertThat(layout.elements(map.entries())).isEqualTo(Integer.MAX_VALUE);
+        assertThat(map.size()).isEqualTo(before);
+        List<String> found = new ArrayList<>();
+        layout.readFragment(map.entries(), fragments - 1, found);
+        assertThat(found).containsExactly("the last one");
     }
 
     @ParameterizedTest

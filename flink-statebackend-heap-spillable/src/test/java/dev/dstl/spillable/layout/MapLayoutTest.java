@@ -29,6 +29,8 @@ import dev.dstl.spillable.partition.StateIdentity;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -73,6 +75,25 @@ class MapLayoutTest extends PartitionedMapFixture {
         assertThatThrownBy(() -> layout.copyState(map.entries(), new DataOutputSerializer(64)))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageStartingWith("Spilled state has lost user entries of a map.");
+    }
+
+    @Test
+    void aMapWithAsManyUserEntriesAsCanBeCounted_takesNoMore() throws IOException {
+        layout.select(7, 0L);
+        ByteBuffer head = ByteBuffer.allocate(9).order(ByteOrder.LITTLE_ENDIAN);
+        head.put((byte) 255).putInt(Integer.MAX_VALUE - 1).putInt(2);
+        layout.put(map, head.array(), head.capacity());
+
+        layout.put(map, "the last one", "value");
+
+        assertThat(layout.elements(map.entries())).isEqualTo(Integer.MAX_VALUE);
+        assertThatThrownBy(() -> layout.put(map, "one too many", "value"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("A map in state has 2147483647 entries");
+        assertThat(layout.elements(map.entries())).isEqualTo(Integer.MAX_VALUE);
+        assertThat(layout.contains(map.entries(), "one too many")).isFalse();
+        layout.put(map, "the last one", "another value");
+        assertThat(layout.get(map.entries(), "the last one")).isEqualTo("another value");
     }
 
     @ParameterizedTest

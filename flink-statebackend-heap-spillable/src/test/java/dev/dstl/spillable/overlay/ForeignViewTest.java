@@ -25,7 +25,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -36,6 +39,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ForeignViewTest {
+
+    private static final int SHORTEST = 40;
+    private static final int LENGTHS = 50;
 
     @TempDir Path disk;
     private PoolOnDisk disks;
@@ -84,23 +90,49 @@ class ForeignViewTest {
     void anotherThread_readsWholeValuesOrNoticesThatTheyChange() throws Exception {
         int keys = 2000;
         for (int i = 0; i < keys; i++) {
-            put(i, new byte[80]);
+            put(i, value(i, SHORTEST));
         }
         AtomicBoolean done = new AtomicBoolean();
+        Set<Integer> lengths = ConcurrentHashMap.newKeySet();
         ExecutorService threads = Executors.newSingleThreadExecutor();
-        Future<Integer> reads = threads.submit(() -> readUntil(done, keys));
-        for (int round = 1; round < 60; round++) {
+        Future<?> reads = threads.submit(() -> readUntil(done, keys, lengths));
+        for (int round = 1; round < 60 || lengths.size() < 10 && !reads.isDone(); round++) {
             for (int i = 0; i < keys; i++) {
                 // Other lengths: never in place, so overlays come and go all the time.
-                put(i, new byte[40 + (round + i) % 50]);
+                put(i, value(i, SHORTEST + (round + i) % LENGTHS));
             }
         }
         done.set(true);
 
-        assertThat(reads.get()).isPositive();
+        reads.get();
         threads.shutdown();
         map.close();
         disks.close();
+    }
+
+    /** What a key has as a value of that length. */
+    private static byte[] value(int key, int length) {
+        byte[] value = new byte[length];
+        Arrays.fill(value, (byte) (31 * key + length));
+        return value;
+    }
+
+    /** All keys are there throughout. */
+    private void readUntil(AtomicBoolean done, int keys, Set<Integer> lengths) {
+        for (int i = 0; !done.get(); i = (i + 1) % keys) {
+            try (ForeignView view = map.foreignView()) {
+                EntryReader reader = view.entries();
+                assertThat(find(reader, i)).as("key %d is found", i).isTrue();
+                int length = reader.valueLength();
+                assertThat(length).isBetween(SHORTEST, SHORTEST + LENGTHS - 1);
+                byte[] found = new byte[length];
+                reader.copy(reader.valueOffset(), found, length);
+                assertThat(found).isEqualTo(value(i, length));
+                lengths.add(length);
+            } catch (IllegalStateException e) {
+                // It changed all the time; a query looks again.
+            }
+        }
     }
 
     @Test
@@ -152,16 +184,18 @@ class ForeignViewTest {
                                 put(1, value);
                             }
                         });
-        byte[] value = new byte[64];
+        byte[] found = new byte[64];
+        Set<Byte> values = new HashSet<>();
+        int missed = 0;
         int torn = 0;
-        for (int i = 0; i < 100_000; i++) {
+        for (int i = 0; i < 100_000 || values.size() < 10 && !writes.isDone(); i++) {
             try (ForeignView view = map.foreignView()) {
                 EntryReader reader = view.entries();
-                if (find(reader, 1)) {
-                    reader.copy(reader.valueOffset(), value, value.length);
-                    for (byte one : value) {
-                        torn += one == value[0] ? 0 : 1;
-                    }
+                missed += find(reader, 1) ? 0 : 1;
+                reader.copy(reader.valueOffset(), found, found.length);
+                values.add(found[0]);
+                for (byte one : found) {
+                    torn += one == found[0] ? 0 : 1;
                 }
             } catch (IllegalStateException e) {
                 // It changed all the time; a query looks again.
@@ -169,9 +203,10 @@ class ForeignViewTest {
         }
         done.set(true);
         writes.get();
-        threads.shutdown();
 
-        assertThat(torn).isZero();
+        assertThat(missed).as("looks that did not find the key").isZero();
+        assertThat(torn).as("bytes of another value").isZero();
+        threads.shutdown();
         map.close();
         disks.close();
     }
@@ -217,19 +252,5 @@ class ForeignViewTest {
         assertThat(disks.pool().overlayBytes()).isLessThan(256 << 10);
         map.close();
         disks.close();
-    }
-
-    private int readUntil(AtomicBoolean done, int keys) {
-        int found = 0;
-        for (int i = 0; !done.get() || found == 0; i = (i + 1) % keys) {
-            try (ForeignView view = map.foreignView()) {
-                if (find(view.entries(), i) && view.entries().valueLength() >= 40) {
-                    found++;
-                }
-            } catch (IllegalStateException e) {
-                // It changed all the time; a query looks again.
-            }
-        }
-        return found;
     }
 }

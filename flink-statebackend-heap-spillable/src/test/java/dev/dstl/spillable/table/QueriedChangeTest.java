@@ -136,6 +136,8 @@ class QueriedChangeTest {
         onRead = () -> putUserEntries(1000, 9000);
 
         assertThat(query().keySet()).containsAll(map(0, 1000).keySet());
+        int after = layout.elements(group.spilled(layout).entries());
+        assertThat(after).as("user entries put in the midst of the query").isEqualTo(9000);
     }
 
     @Test

@@ -26,6 +26,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.util.IOUtils;
@@ -71,7 +72,20 @@ final class FileTransfers {
     static void run(
             List<? extends Transfer> transfers, String threadName, CloseableRegistry cancelRegistry)
             throws Exception {
-        run(transfers, threadName, cancelRegistry, Long.MAX_VALUE);
+        run(transfers, new ExecutorThreadFactory(threadName), cancelRegistry);
+    }
+
+    /**
+     * As the other {@code run}.
+     *
+     * @param threads that cannot be started are done without
+     */
+    static void run(
+            List<? extends Transfer> transfers,
+            ThreadFactory threads,
+            CloseableRegistry cancelRegistry)
+            throws Exception {
+        run(transfers, threads, cancelRegistry, Long.MAX_VALUE);
     }
 
     /**
@@ -82,12 +96,12 @@ final class FileTransfers {
     static void runOrAbandon(
             List<? extends Transfer> transfers, String threadName, CloseableRegistry cancelRegistry)
             throws Exception {
-        run(transfers, threadName, cancelRegistry, PATIENCE_SECONDS);
+        run(transfers, new ExecutorThreadFactory(threadName), cancelRegistry, PATIENCE_SECONDS);
     }
 
     private static void run(
             List<? extends Transfer> transfers,
-            String threadName,
+            ThreadFactory threads,
             CloseableRegistry cancelRegistry,
             long patienceSeconds)
             throws Exception {
@@ -98,16 +112,15 @@ final class FileTransfers {
         cancelRegistry.registerCloseable(streams);
         Queue<Transfer> waiting = new ConcurrentLinkedQueue<>(transfers);
         int most = Math.min(THREADS, transfers.size());
-        ExecutorService executor =
-                Executors.newFixedThreadPool(most, new ExecutorThreadFactory(threadName));
+        ExecutorService executor = Executors.newFixedThreadPool(most, threads);
         boolean allEnded = false;
         try {
             CompletionService<Void> ended = new ExecutorCompletionService<>(executor);
-            int threads = start(most, () -> runAll(waiting, streams), ended);
-            if (threads == 0) {
+            int started = start(most, () -> runAll(waiting, streams), ended);
+            if (started == 0) {
                 runAll(waiting, streams);
             }
-            for (int i = 0; i < threads; i++) {
+            for (int i = 0; i < started; i++) {
                 ended.take().get();
             }
             allEnded = true;
@@ -119,18 +132,16 @@ final class FileTransfers {
             executor.shutdownNow();
             if (!allEnded) {
                 // Threads that still use streams fail by it and end.
-                close(streams, threadName);
+                close(streams, threads);
             }
             awaitEnd(executor, patienceSeconds);
         }
     }
 
     /** On another thread: some clients close a stream only when the read that hangs has ended. */
-    private static void close(CloseableRegistry streams, String threadName) {
+    private static void close(CloseableRegistry streams, ThreadFactory threads) {
         try {
-            new ExecutorThreadFactory(threadName + "-close")
-                    .newThread(() -> IOUtils.closeQuietly(streams))
-                    .start();
+            threads.newThread(() -> IOUtils.closeQuietly(streams)).start();
         } catch (OutOfMemoryError e) {
             IOUtils.closeQuietly(streams);
         }

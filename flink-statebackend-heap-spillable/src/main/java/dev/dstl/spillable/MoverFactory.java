@@ -16,11 +16,12 @@
 
 package dev.dstl.spillable;
 
+import dev.dstl.spillable.overlay.SpillSpace;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.StateRegistry;
 
 /** Makes what moves the state of a backend. */
 interface MoverFactory {
 
-    StateMover create(StateRegistry<?> states);
+    StateMover create(StateRegistry<?> states, SpillSpace space);
 }

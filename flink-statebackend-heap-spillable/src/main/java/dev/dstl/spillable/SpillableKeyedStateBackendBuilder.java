@@ -166,7 +166,7 @@ final class SpillableKeyedStateBackendBuilder<K> extends TrackingKeyedStateBacke
     private StateMover mover(StateRegistry<K> states, SpillSpace space)
             throws BackendBuildingException {
         if (moverFactory != null) {
-            return moverFactory.create(states);
+            return moverFactory.create(states, space);
         }
         try {
             return new TaskManagerArbiter(parameters.getEnv().getSharedResources())

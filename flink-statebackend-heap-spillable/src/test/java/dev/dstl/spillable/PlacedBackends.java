@@ -17,6 +17,9 @@
 package dev.dstl.spillable;
 
 import dev.dstl.spillable.config.SpillConfig;
+import dev.dstl.spillable.pressure.SpillArbiter;
+import dev.dstl.spillable.spill.SpillCounters;
+import dev.dstl.spillable.spill.SpillMetrics;
 import dev.dstl.spillable.spill.StateMover;
 import dev.dstl.spillable.table.Residency;
 import dev.dstl.spillable.table.StateRegistry;
@@ -33,12 +36,24 @@ public final class PlacedBackends {
     private PlacedBackends() {}
 
     public static SpillableStateBackend onHeap() {
-        return new SpillableStateBackend(SpillConfig.defaults(), states -> idle());
+        return new SpillableStateBackend(SpillConfig.defaults(), (states, space) -> idle());
     }
 
     /** Everything leaves the heap before the next key is selected. */
     public static SpillableStateBackend spilled(ReadableConfig config) {
-        return new SpillableStateBackend(SpillConfig.of(config), SpillEverything::new);
+        return new SpillableStateBackend(
+                SpillConfig.of(config), (states, space) -> new SpillEverything(states));
+    }
+
+    /** As the other {@code spilled}, with metrics of memory and files. */
+    static SpillableStateBackend spilled(ReadableConfig config, Gauges gauges) {
+        return new SpillableStateBackend(
+                SpillConfig.of(config),
+                (states, space) -> {
+                    SpillArbiter arbiter = new SpillArbiter(() -> 0, 1000, member -> () -> {});
+                    SpillMetrics.register(gauges, new SpillCounters(), space, arbiter);
+                    return new SpillEverything(states);
+                });
     }
 
     /**
@@ -47,13 +62,14 @@ public final class PlacedBackends {
      */
     public static SpillableStateBackend firstGroupsSpilled(Configuration config, int groups) {
         return new SpillableStateBackend(
-                SpillConfig.of(config), states -> new SpillFirstGroups(states, groups));
+                SpillConfig.of(config), (states, space) -> new SpillFirstGroups(states, groups));
     }
 
     /** Between any two selections of a key some entries move, in either direction. */
     public static SpillableStateBackend random(ReadableConfig config, long seed) {
         return new SpillableStateBackend(
-                SpillConfig.of(config), states -> new MoveAtRandom(states, new Random(seed)));
+                SpillConfig.of(config),
+                (states, space) -> new MoveAtRandom(states, new Random(seed)));
     }
 
     /** Spills everything as soon as {@code spill} says so; never loads. */
@@ -61,7 +77,7 @@ public final class PlacedBackends {
             Configuration config, java.util.function.BooleanSupplier spill) {
         return new SpillableStateBackend(
                 SpillConfig.of(config),
-                states -> {
+                (states, space) -> {
                     SpillEverything spiller = new SpillEverything(states);
                     return new RestoringMover() {
                         @Override

@@ -233,12 +233,16 @@ class SpillFaultsTest {
 
     @Test
     void anInterruptedTask_goesOnSpilling() throws Exception {
-        AbstractKeyedStateBackend<Long> backend = create(PlacedBackends.spilled(config));
-        fill(backend, "value ");
-        Thread.currentThread().interrupt();
-        fill(backend, "another value ");
-        assertThat(Thread.interrupted()).isTrue();
-        fill(backend, "value after ");
+        Gauges gauges = new Gauges();
+        AbstractKeyedStateBackend<Long> backend = create(PlacedBackends.spilled(config, gauges));
+        try (LoggedLines errors = new LoggedLines(PartitionPool.class, Level.ERROR)) {
+            fillAndExpectSpilling(backend, "value ", gauges);
+            Thread.currentThread().interrupt();
+            fillAndExpectSpilling(backend, "another value ", gauges);
+            assertThat(Thread.interrupted()).isTrue();
+            fillAndExpectSpilling(backend, "value after ", gauges);
+            assertThat(errors.lines()).isEmpty();
+        }
 
         ValueState<String> state = state(backend);
         for (long key = 0; key < KEYS; key++) {
@@ -247,6 +251,21 @@ class SpillFaultsTest {
         }
         backend.dispose();
         assertThat(disk).isEmptyDirectory();
+    }
+
+    private static void fillAndExpectSpilling(
+            AbstractKeyedStateBackend<Long> backend, String prefix, Gauges gauges)
+            throws Exception {
+        long merges = (long) gauges.value("mergesTotal");
+        long sealedBytes = (long) gauges.value("sealedBytesTotal");
+
+        fill(backend, prefix);
+
+        assertThat((long) gauges.value("mergesTotal")).isGreaterThan(merges);
+        assertThat((long) gauges.value("sealedBytesTotal") - sealedBytes)
+                .isGreaterThan((long) gauges.value("offHeapLimitBytes"));
+        assertThat((long) gauges.value("offHeapBytes") * 100)
+                .isLessThanOrEqualTo((long) gauges.value("offHeapLimitBytes") * 105);
     }
 
     @Test

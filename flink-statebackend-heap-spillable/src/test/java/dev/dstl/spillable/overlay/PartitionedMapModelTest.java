@@ -244,6 +244,7 @@ class PartitionedMapModelTest {
     void disksThatRefuseForAWhile_loseNothing(long seed) throws Exception {
         open(LIMIT, new KeyHash(seed));
         Random random = new Random(seed);
+        int refusals = 0;
         Path aside = disk.resolveSibling(disk.getFileName() + "-aside");
         for (int round = 0; round < 20; round++) {
             change(random, 10_000, 2000);
@@ -254,11 +255,14 @@ class PartitionedMapModelTest {
             Files.move(directory, aside);
             change(random, 10_000, 4000);
             verify();
+            refusals += disks.pool().diskRefuses() ? 1 : 0;
             Files.move(aside, directory);
             disks.clockMillis.addAndGet(60_000);
         }
         verify();
-        disks.pool().diskTakesMore();
+        assertThat(refusals).isPositive();
+        assertThat(disks.pool().diskTakesMore()).isTrue();
+        assertThat(disks.pool().diskRefuses()).isFalse();
         assertThat(disks.pool().sealedBytes()).isPositive();
         close();
     }

@@ -16,15 +16,17 @@
 
 package dev.dstl.log.segment;
 
+import dev.dstl.log.api.RecordFormat;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagedBytes;
 import dev.dstl.log.batch.PagedRecord;
 import dev.dstl.log.batch.RecordPreamble;
 import java.util.BitSet;
+import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * Decides in one pass over a large batch whether dropping its obsolete records pays, and measures
- * its key groups. Not thread-safe; reuses its memory for every batch.
+ * Decides in one pass over a large batch, or two, whether dropping its obsolete records pays, and
+ * measures its key groups. Not thread-safe; reuses its memory for every batch.
  *
  * <p>The batch is sampled: all records of one key group in {@value #SAMPLE_RATE}. So the sample
  * contains every version of the keys in it, and its dead share estimates that of the batch without
@@ -33,6 +35,11 @@ import java.util.BitSet;
  * #SAMPLE_RATE} classes; as a DELETE_PREFIX covers keys of any class, a batch that has one is not
  * sampled then. A sample of few records means few keys: a small table, and repetitions. A sample of
  * many means that much happens under few keys.
+ *
+ * <p>A few hot keys are probably not in the sample. But keys spread evenly, so the survivors of the
+ * sample also estimate those of the rest; where the rest is much larger than that, it repeats few
+ * keys. In key groups it may be one key with many map keys as well, which a second sample by the
+ * hash tells apart.
  */
 final class BatchSurvey {
 
@@ -70,6 +77,12 @@ final class BatchSurvey {
 
     private long sampledBytes;
 
+    /** Plain bytes of the records that could have been in the sample and are not. */
+    private long unsampledBytes;
+
+    /** Plain bytes of the records with a key in the sample that are not obsolete. */
+    private long survivingBytes;
+
     /**
      * Creates a survey.
      *
@@ -87,16 +100,35 @@ final class BatchSurvey {
      * #MOST_BYTES_PER_RECORD} bytes of memory per record of the batch.
      */
     boolean isBestLeftAsItIs(LogBatch batch) {
-        return batch.recordCount() >= minRecords && scan(batch) && !isWorthwhile();
+        if (batch.recordCount() < minRecords) {
+            return false;
+        }
+        KeyGroupRange keyGroups = batch.keyGroupRange();
+        if (keyGroups.getNumberOfKeyGroups() >= SAMPLE_RATE) {
+            if (!scan(batch, true) || isWorthwhile()) {
+                return false;
+            }
+            if (!restRepeatsFewKeys(batch, unsampledPerSampled(keyGroups))) {
+                return true;
+            }
+        }
+        return scan(batch, false) && !isWorthwhile() && !restRepeatsFewKeys(batch, SAMPLE_RATE - 1);
+    }
+
+    /** Returns how many key groups there are per sampled one, without that. */
+    private static double unsampledPerSampled(KeyGroupRange keyGroups) {
+        int before = Math.floorDiv(keyGroups.getStartKeyGroup() - 1, SAMPLE_RATE);
+        int sampledGroups = keyGroups.getEndKeyGroup() / SAMPLE_RATE - before;
+        return (double) keyGroups.getNumberOfKeyGroups() / sampledGroups - 1;
     }
 
     /** Returns false if the batch cannot be sampled, or not without sampling much of it. */
-    private boolean scan(LogBatch batch) {
-        boolean byKeyGroup = batch.keyGroupRange().getNumberOfKeyGroups() >= SAMPLE_RATE;
+    private boolean scan(LogBatch batch, boolean byKeyGroup) {
         PagedBytes bytes = batch.records();
         sample.begin(bytes);
         sampled = 0;
         sampledBytes = 0;
+        unsampledBytes = 0;
         sizes.clear();
         int mostSampled = Math.max(minRecords, batch.recordCount()) / LARGEST_SAMPLE_SHARE;
         long at = 0;
@@ -118,6 +150,8 @@ final class BatchSurvey {
                 int hash = BatchRecords.hash(bytes, record);
                 if (isInSample(hash)) {
                     sample(hash);
+                } else {
+                    unsampledBytes += plainBytes;
                 }
             }
             if (sample.count() > mostSampled) {
@@ -125,7 +159,18 @@ final class BatchSurvey {
             }
             at += RecordPreamble.keyGroupBytes(preamble) + plainBytes;
         }
+        if (byKeyGroup) {
+            addUnsampledKeyGroups();
+        }
         return true;
+    }
+
+    private void addUnsampledKeyGroups() {
+        for (int keyGroup = 0; keyGroup <= sizes.highestKeyGroup(); keyGroup++) {
+            if (keyGroup % SAMPLE_RATE != 0) {
+                unsampledBytes += sizes.plainBytes(keyGroup);
+            }
+        }
     }
 
     private void sample(int hash) {
@@ -147,10 +192,21 @@ final class BatchSurvey {
         }
         BitSet obsolete = deduplicator.find(sample);
         long deadBytes = 0;
+        survivingBytes = 0;
         for (int i = 0; i < sample.count(); i++) {
-            deadBytes += obsolete.get(i) ? sample.length(i) : 0;
+            if (obsolete.get(i)) {
+                deadBytes += sample.length(i);
+            } else {
+                survivingBytes += sample.length(i) + RecordFormat.varintLength(sample.length(i));
+            }
         }
         return deadBytes > sampledBytes / WORTHWHILE_SHARE;
+    }
+
+    /** Returns whether what is not in the sample is much more than its keys would need once. */
+    private boolean restRepeatsFewKeys(LogBatch batch, double unsampledPerSampled) {
+        double expectedBytes = survivingBytes * unsampledPerSampled;
+        return unsampledBytes - expectedBytes > (double) batch.sizeBytes() / WORTHWHILE_SHARE;
     }
 
     /** Returns the sizes of the key groups; valid until the next survey. */

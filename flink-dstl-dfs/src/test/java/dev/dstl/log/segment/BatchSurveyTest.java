@@ -108,6 +108,63 @@ class BatchSurveyTest {
         assertThat(isBestLeftAsItIs()).isFalse();
     }
 
+    @ParameterizedTest
+    @MethodSource("keyGroups")
+    void keyThatHasAThirdOfALargeBatch_isNoticed_whateverItsKeyGroupAndHash(
+            KeyGroupRange keyGroups) {
+        for (int hot = 0; hot < 2 * BatchSurvey.SAMPLE_RATE; hot++) {
+            begin(keyGroups);
+            putSpread(LARGE, keyGroups);
+            putHot("hot " + hot, hot % keyGroups.getNumberOfKeyGroups(), LARGE / 2);
+            assertThat(isBestLeftAsItIs()).as("hot key %d", hot).isFalse();
+        }
+    }
+
+    @Test
+    void keyOfManyLargeValues_isNoticed_thoughItHasFewOfTheRecords() {
+        begin(TestBatches.KEY_GROUPS);
+        putSpread(LARGE, TestBatches.KEY_GROUPS);
+        for (int i = 0; i < LARGE / 100; i++) {
+            TestBatches.append(batch, TestRecord.put(5, 1, "hot", "0123456789".repeat(500)));
+        }
+        assertThat(isBestLeftAsItIs()).isFalse();
+    }
+
+    @Test
+    void keyGroupOfAHugeMap_isNoReason_sinceItsRecordKeysDiffer() {
+        begin(TestBatches.KEY_GROUPS);
+        putSpread(LARGE, TestBatches.KEY_GROUPS);
+        for (int i = 0; i < 2 * LARGE; i++) {
+            TestBatches.append(
+                    batch, TestRecord.of(RecordKind.PUT, 5, 1, "map", "key " + i, "0123456789"));
+        }
+        assertThat(isBestLeftAsItIs()).isTrue();
+        assertThat(survey.sizes().records(5)).isEqualTo(2 * LARGE + LARGE / 128);
+    }
+
+    @Test
+    void rangeThatBeginsBetweenSampledKeyGroups_isMeasuredByThoseInIt() {
+        for (int first = 16; first <= 32; first++) {
+            KeyGroupRange keyGroups = KeyGroupRange.of(first, first + 24);
+            begin(keyGroups);
+            putSpread(LARGE, keyGroups);
+            assertThat(isBestLeftAsItIs()).as("key groups from %d", first).isTrue();
+        }
+    }
+
+    private void putSpread(int keys, KeyGroupRange keyGroups) {
+        for (int i = 0; i < keys; i++) {
+            int keyGroup = keyGroups.getStartKeyGroup() + i % keyGroups.getNumberOfKeyGroups();
+            TestBatches.append(batch, TestRecord.put(keyGroup, 1, "key " + i, "0123456789"));
+        }
+    }
+
+    private void putHot(String key, int keyGroup, int versions) {
+        for (int i = 0; i < versions; i++) {
+            TestBatches.append(batch, TestRecord.put(keyGroup, 1, key, "0123456789"));
+        }
+    }
+
     @Test
     void fewRepeatedKeysAmongManyRecordsWithoutAKey_areLittleOfTheBatch() {
         begin(TestBatches.KEY_GROUPS);

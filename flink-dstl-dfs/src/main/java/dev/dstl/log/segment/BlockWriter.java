@@ -18,19 +18,15 @@ package dev.dstl.log.segment;
 
 import dev.dstl.log.api.RecordFormat;
 import dev.dstl.log.batch.PagedBytes;
+import java.util.UUID;
 import java.util.zip.CRC32C;
 import org.apache.flink.runtime.io.compression.BlockCompressor;
 
 /**
  * Collects plain bytes into blocks, compresses and checksums them, and writes their index entries.
  * Not thread-safe; reuses its memory for every frame.
- *
- * <p>If compression saves little, it is tried on fewer and fewer blocks, down to one in {@value
- * #MAX_UNTRIED}, since the compressibility of a state's records rarely changes.
  */
 final class BlockWriter {
-
-    static final int MAX_UNTRIED = 32;
 
     private static final int MAX_VARINT_BYTES = 5;
 
@@ -53,10 +49,8 @@ final class BlockWriter {
     private int filled;
     private long plainLength;
 
-    /** Number of blocks to store uncompressed before the next try, and their initial number. */
-    private int untried;
-
-    private int untriedNext;
+    private final CompressionTrials compression = new CompressionTrials();
+    private CompressionTrials.Trials trials;
 
     BlockWriter(SegmentCodec codec, int blockBytes) {
         this.blockBytes = blockBytes;
@@ -75,12 +69,13 @@ final class BlockWriter {
     }
 
     long keptBytes() {
-        return (long) plain.length + compressed.length + index.capacity();
+        return (long) plain.length + compressed.length + index.capacity() + compression.keptBytes();
     }
 
-    /** Starts a frame whose blocks are appended to {@code chunks}. */
-    void begin(ByteChunks chunks) {
+    /** Starts a frame of a changelog, whose blocks are appended to {@code chunks}. */
+    void begin(UUID logId, ByteChunks chunks) {
         target = chunks;
+        trials = compression.of(logId);
         filled = 0;
         plainLength = 0;
         index.clear();
@@ -133,6 +128,7 @@ final class BlockWriter {
             flush();
         }
         target = null;
+        trials = null;
         return index;
     }
 
@@ -165,16 +161,14 @@ final class BlockWriter {
         SegmentCodec codec = SegmentCodec.NONE;
         byte[] stored = block;
         int storedLength = bytes;
-        if (compressor != null && untried-- <= 0) {
+        if (compressor != null && trials.isDue()) {
             int length = compressor.compress(block, 0, bytes, compressed, 0);
             if (length < bytes) {
                 codec = SegmentCodec.LZ4;
                 stored = compressed;
                 storedLength = length;
             }
-            boolean worthwhile = length <= bytes - bytes / WORTHWHILE_SHARE;
-            untriedNext = worthwhile ? 0 : Math.min(2 * untriedNext + 1, MAX_UNTRIED - 1);
-            untried = untriedNext;
+            trials.tried(length <= bytes - bytes / WORTHWHILE_SHARE);
         }
         checksum.reset();
         checksum.update(stored, 0, storedLength);

@@ -150,7 +150,7 @@ public final class SegmentEncoder {
     /** Writes the blocks of a frame, and its header and index to {@link #header}. */
     private void encodeFrame(LogBatch batch, ByteChunks bytes) {
         long bodyStart = bytes.length();
-        blocks.begin(bytes);
+        blocks.begin(batch.logId(), bytes);
         index.clear();
         int groups =
                 survey.isBestLeftAsItIs(batch) ? encodeAll(batch) : encodeWithoutObsolete(batch);

@@ -24,12 +24,23 @@ import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.batch.TestBatches;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.function.IntFunction;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SegmentEncoderTest {
+
+    /** Of about a thousand records. */
+    private static final int BLOCK_BYTES = 1 << 17;
+
+    private static final UUID NOISE = new UUID(0, 1);
+    private static final UUID TEXT = new UUID(0, 2);
 
     @ParameterizedTest
     @ValueSource(ints = {8, 64})
@@ -49,6 +60,65 @@ class SegmentEncoderTest {
         assertThat(TestSegments.inspect(segment).recordCount()).isEqualTo(40_001);
         List<TestRecord> read = TestSegments.read(segment, SegmentFormat.HEADER_BYTES, range);
         assertThat(read).contains(TestRecord.put(5, 1, "a", "value 99997"));
+    }
+
+    @Test
+    void changelogThatShrinks_isCompressed_thoughAnotherInTheSegmentDoesNot() {
+        SegmentEncoder encoder = new SegmentEncoder(SegmentCodec.LZ4, BLOCK_BYTES);
+        Random random = new Random(1);
+        for (int segment = 0; segment < 40; segment++) {
+            LogBatch noise = batch(NOISE, 7, key -> noise(random));
+            LogBatch text = batch(TEXT, 1, key -> "text ".repeat(20));
+            long textBytes = text.sizeBytes();
+            EncodedSegment encoded = encoder.encode(List.of(noise, text));
+            assertThat(encoded.frameLength(1)).as("segment %d", segment).isLessThan(textBytes / 2);
+            noise.release();
+            text.release();
+        }
+    }
+
+    @Test
+    void changelogThatDoesNotShrink_isTriedRarely_thoughAnotherInTheSegmentDoes() {
+        CompressionTrials trials = new CompressionTrials();
+        int tried = 0;
+        for (int block = 0; block < 1_000; block++) {
+            trials.of(TEXT).isDue();
+            trials.of(TEXT).tried(true);
+            if (trials.of(NOISE).isDue()) {
+                trials.of(NOISE).tried(false);
+                tried++;
+            }
+        }
+        assertThat(tried).isLessThan(1_000 / CompressionTrials.MAX_UNTRIED + 6);
+    }
+
+    @Test
+    void changelogsThatEnd_takeNoMemoryInTheEncoder() {
+        CompressionTrials trials = new CompressionTrials();
+        UUID used = new UUID(0, -1);
+        CompressionTrials.Trials kept = trials.of(used);
+        for (int i = 0; i < 10 * CompressionTrials.MAX_CHANGELOGS; i++) {
+            trials.of(new UUID(0, i)).tried(true);
+            assertThat(trials.of(used)).isSameAs(kept);
+        }
+        assertThat(trials.keptBytes()).isLessThan(200L * CompressionTrials.MAX_CHANGELOGS);
+    }
+
+    private static String noise(Random random) {
+        StringBuilder noise = new StringBuilder();
+        for (int i = 0; i < 100; i++) {
+            noise.append((char) random.nextInt(256));
+        }
+        return noise.toString();
+    }
+
+    /** Of distinct keys. */
+    private static LogBatch batch(UUID logId, int blocks, IntFunction<String> payload) {
+        List<TestRecord> records = new ArrayList<>();
+        for (int key = 0; key < blocks * 1_000; key++) {
+            records.add(TestRecord.put(key % 128, 1, "key " + key, payload.apply(key)));
+        }
+        return TestBatches.batch(logId, 0, records);
     }
 
     private static byte[] encode(SegmentEncoder encoder, LogBatch... batches) {

@@ -149,11 +149,12 @@ final class BlockWriter {
      * Writes a whole block. Nothing else may have been written since {@link #begin} but whole
      * blocks of the full size.
      *
-     * @param block the caller must not use it any more
+     * @param block filled up to {@code bytes}
+     * @return whether the segment now owns the array, so that the caller must not use it any more
      */
-    void writeBlock(byte[] block) {
-        store(block, block.length);
-        plainLength += block.length;
+    boolean writeBlock(byte[] block, int bytes) {
+        plainLength += bytes;
+        return store(block, bytes);
     }
 
     /** Returns whether the segment now owns the array. */

@@ -28,12 +28,22 @@ import dev.dstl.log.batch.RecordPreamble;
  */
 final class CountingSort {
 
+    /**
+     * A batch of the default {@code preemptive-persist-threshold}, 5 MiB, so that such batches
+     * allocate no blocks but those that stay in segments.
+     */
+    static final int MAX_SPARE_BLOCKS = 20;
+
     private final int blockBytes;
+    private final byte[][] spare = new byte[MAX_SPARE_BLOCKS][];
+    private int spareCount;
 
     /** Block that the next record of a key group goes to, and where in it. */
     private int[] nextBlock = new int[0];
 
     private int[] nextOffset = new int[0];
+
+    private long sortedBytes;
 
     CountingSort(int blockBytes) {
         this.blockBytes = blockBytes;
@@ -43,10 +53,12 @@ final class CountingSort {
      * Sorts a batch.
      *
      * @param sizes of its key groups
-     * @return plain blocks, all but the last of the full size
+     * @return plain blocks, all full but the last; owned by the caller, which may {@link #reuse}
+     *     them
      */
     byte[][] sort(LogBatch batch, KeyGroupSizes sizes) {
-        byte[][] blocks = allocate(place(sizes));
+        sortedBytes = place(sizes);
+        byte[][] blocks = allocate(sortedBytes);
         PagedBytes source = batch.records();
         long at = 0;
         for (int i = 0; i < batch.recordCount(); i++) {
@@ -64,6 +76,11 @@ final class CountingSort {
             at += bytes;
         }
         return blocks;
+    }
+
+    /** Returns the total of the plain bytes in the blocks of the batch sorted last. */
+    long sortedBytes() {
+        return sortedBytes;
     }
 
     /** Returns the end of the last key group. */
@@ -85,9 +102,22 @@ final class CountingSort {
     private byte[][] allocate(long bytes) {
         byte[][] blocks = new byte[Math.toIntExact((bytes + blockBytes - 1) / blockBytes)][];
         for (int i = 0; i < blocks.length; i++) {
-            blocks[i] = new byte[(int) Math.min(blockBytes, bytes - (long) i * blockBytes)];
+            blocks[i] = spareCount > 0 ? takeSpare() : new byte[blockBytes];
         }
         return blocks;
+    }
+
+    private byte[] takeSpare() {
+        byte[] block = spare[--spareCount];
+        spare[spareCount] = null;
+        return block;
+    }
+
+    /** Takes back a block that nothing else refers to, for the next batches. */
+    void reuse(byte[] block) {
+        if (spareCount < MAX_SPARE_BLOCKS) {
+            spare[spareCount++] = block;
+        }
     }
 
     /** Copies a record that fills a block. */
@@ -113,6 +143,6 @@ final class CountingSort {
     }
 
     long keptBytes() {
-        return (long) nextBlock.length * 2 * Integer.BYTES;
+        return (long) nextBlock.length * 2 * Integer.BYTES + (long) spareCount * blockBytes;
     }
 }

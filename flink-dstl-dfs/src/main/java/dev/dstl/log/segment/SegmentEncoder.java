@@ -162,11 +162,17 @@ public final class SegmentEncoder {
     private int encodeAll(LogBatch batch) {
         KeyGroupSizes sizes = survey.sizes();
         byte[][] sorted = countingSort.sort(batch, sizes);
+        long left = countingSort.sortedBytes();
         for (int i = 0; i < sorted.length; i++) {
-            blocks.writeBlock(sorted[i]);
-            // Garbage if it was compressed, so plain and stored bytes together exceed the batch by
-            // no more than a block.
+            byte[] block = sorted[i];
+            // Spare or garbage if it was compressed, so plain and stored bytes together exceed the
+            // batch by no more than a block and the spare ones.
             sorted[i] = null;
+            int bytes = (int) Math.min(block.length, left);
+            left -= bytes;
+            if (!blocks.writeBlock(block, bytes)) {
+                countingSort.reuse(block);
+            }
         }
         int groups = 0;
         for (int keyGroup = -1; keyGroup <= sizes.highestKeyGroup(); keyGroup++) {

@@ -18,12 +18,14 @@ package dev.dstl.log.segment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.batch.ActiveBatch;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.batch.TestBatches;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -32,6 +34,7 @@ import java.util.function.IntFunction;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SegmentEncoderTest {
@@ -102,6 +105,44 @@ class SegmentEncoderTest {
             assertThat(trials.of(used)).isSameAs(kept);
         }
         assertThat(trials.keptBytes()).isLessThan(200L * CompressionTrials.MAX_CHANGELOGS);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void encodingABatchAsItIs_allocatesNoMoreThanItsSegment(SegmentCodec codec) {
+        SegmentEncoder encoder = new SegmentEncoder(codec);
+        LogBatch batch = batch(TEXT, 16, key -> "text ".repeat(4));
+        EncodedSegment segment = encoder.encode(List.of(batch));
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long thread = Thread.currentThread().getId();
+        long before = threads.getThreadAllocatedBytes(thread);
+        for (int i = 0; i < 20; i++) {
+            segment = encoder.encode(List.of(batch));
+        }
+        long allocated = (threads.getThreadAllocatedBytes(thread) - before) / 20;
+        assertThat(allocated).as("bytes").isLessThan(segment.heldBytes() + batch.sizeBytes() / 10);
+    }
+
+    @Test
+    void blocksOfASegment_stayAsTheyAre_whileTheEncoderEncodesOthers() {
+        SegmentEncoder encoder = new SegmentEncoder(SegmentCodec.LZ4, BLOCK_BYTES, 1);
+        Random random = new Random(1);
+        List<EncodedSegment> segments = new ArrayList<>();
+        List<byte[]> bytes = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            boolean shrinks = random.nextBoolean();
+            LogBatch batch =
+                    batch(
+                            shrinks ? TEXT : NOISE,
+                            1 + random.nextInt(40),
+                            key -> shrinks ? "text ".repeat(20) : noise(random));
+            segments.add(encoder.encode(List.of(batch)));
+            bytes.add(TestSegments.bytes(segments.get(i)));
+            batch.release();
+        }
+        for (int i = 0; i < segments.size(); i++) {
+            assertThat(TestSegments.bytes(segments.get(i))).isEqualTo(bytes.get(i));
+        }
     }
 
     private static String noise(Random random) {

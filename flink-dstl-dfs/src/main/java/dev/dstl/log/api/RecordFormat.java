@@ -40,6 +40,10 @@ public final class RecordFormat {
 
     /** Returns the length of a header in bytes, without record key and payload. */
     public static int headerLength(int stateId, int keyPrefixLength, int keyLength) {
+        // Nearly all records; saves three divisions.
+        if ((stateId | keyPrefixLength | keyLength) >>> 7 == 0) {
+            return 4;
+        }
         return 1 + varintLength(stateId) + varintLength(keyPrefixLength) + varintLength(keyLength);
     }
 

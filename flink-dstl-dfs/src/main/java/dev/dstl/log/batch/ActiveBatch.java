@@ -16,6 +16,7 @@
 
 package dev.dstl.log.batch;
 
+import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordFormat;
 import dev.dstl.log.api.RecordKind;
 import dev.dstl.log.memory.JobMemory;
@@ -146,9 +147,40 @@ public final class ActiveBatch {
         if (fits) {
             offset = end;
         } else {
-            copy(scratch, end);
+            copy(scratch, 0, end);
         }
-        copy(bytes, length);
+        copy(bytes, 0, length);
+    }
+
+    /**
+     * Appends a copy of a record that was read, whose bytes are already those of a batch.
+     *
+     * @param record not retained
+     * @throws IllegalArgumentException if it is no record that a writer appends
+     * @throws OutOfMemoryError if there is no memory for a page; nothing is appended if anything is
+     *     thrown
+     */
+    public void append(LogRecord record) {
+        check(
+                record.kind(),
+                record.keyGroup(),
+                record.stateId(),
+                record.buffer(),
+                record.keyPrefixLength(),
+                record.keyLength(),
+                record.keyLength() + record.payloadLength());
+        int pagesBefore = pageCount;
+        int offsetBefore = offset;
+        try {
+            int end = RecordFormat.writeVarint(scratch, 0, record.keyGroup() + 1);
+            end = RecordFormat.writeVarint(scratch, end, record.length());
+            copy(scratch, 0, end);
+            copy(record.buffer(), record.offset(), record.length());
+        } catch (Throwable t) {
+            truncate(pagesBefore, offsetBefore);
+            throw t;
+        }
+        recordCount++;
     }
 
     /** Returns the pages behind an end, which is now the end of the records. */
@@ -185,27 +217,35 @@ public final class ActiveBatch {
                 || stateId < 0
                 || keyGroup < -1
                 || keyGroup >= KEY_GROUP_LIMIT) {
-            throw new IllegalArgumentException(
-                    String.format(
-                            "Not a record: %s, key group %d, state id %d, key prefix %d,"
-                                    + " record key %d, length %d of %d bytes",
-                            kind,
-                            keyGroup,
-                            stateId,
-                            keyPrefixLength,
-                            keyLength,
-                            length,
-                            bytes.length));
+            throw refused(
+                    kind, keyGroup, stateId, bytes.length, keyPrefixLength, keyLength, length);
         }
     }
 
-    private void copy(byte[] source, int count) {
-        int from = 0;
-        while (from < count) {
+    /** Apart from the check, so that the compiler inlines that. */
+    private static IllegalArgumentException refused(
+            RecordKind kind,
+            int keyGroup,
+            int stateId,
+            int capacity,
+            int keyPrefixLength,
+            int keyLength,
+            int length) {
+        return new IllegalArgumentException(
+                String.format(
+                        "Not a record: %s, key group %d, state id %d, key prefix %d,"
+                                + " record key %d, length %d of %d bytes",
+                        kind, keyGroup, stateId, keyPrefixLength, keyLength, length, capacity));
+    }
+
+    private void copy(byte[] source, int start, int count) {
+        int from = start;
+        int to = start + count;
+        while (from < to) {
             if (offset == PagePool.PAGE_BYTES) {
                 addPage();
             }
-            int chunk = Math.min(count - from, PagePool.PAGE_BYTES - offset);
+            int chunk = Math.min(to - from, PagePool.PAGE_BYTES - offset);
             System.arraycopy(source, from, pages[pageCount - 1], offset, chunk);
             from += chunk;
             offset += chunk;

@@ -105,22 +105,9 @@ final class CompactionRead {
 
     private boolean copy(RecordCursor cursor, ActiveBatch batch) throws IOException {
         LogRecord record = new LogRecord();
-        byte[] scratch = new byte[256];
         long countedBytes = 0;
         while (cursor.next(record)) {
-            int length = record.keyLength() + record.payloadLength();
-            if (length > scratch.length) {
-                scratch = new byte[Math.max(length, 2 * scratch.length)];
-            }
-            System.arraycopy(record.buffer(), record.keyOffset(), scratch, 0, length);
-            batch.append(
-                    record.kind(),
-                    record.keyGroup(),
-                    record.stateId(),
-                    scratch,
-                    record.keyPrefixLength(),
-                    record.keyLength(),
-                    length);
+            batch.append(record);
             long memoryBytes = CompactionInput.memoryBytes(batch.sizeBytes(), batch.recordCount());
             if (memoryBytes > maxMemoryBytes) {
                 return false;

@@ -139,7 +139,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
     /** Tasks call this after each record, so it allocates nothing while the job is available. */
     @Override
     public CompletableFuture<?> getAvailableFuture() {
-        if (closed || process.allows(reservedBytes.get())) {
+        if (closed || process.allows(reservedBytes)) {
             return AVAILABLE;
         }
         CompletableFuture<?> waiting;
@@ -161,7 +161,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
     }
 
     void wakeIfAvailable() {
-        if (available == AVAILABLE || !process.allows(reservedBytes.get())) {
+        if (available == AVAILABLE || !process.allows(reservedBytes)) {
             return;
         }
         wake();

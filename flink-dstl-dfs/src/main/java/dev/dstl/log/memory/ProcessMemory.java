@@ -262,9 +262,9 @@ public final class ProcessMemory {
     }
 
     /** Returns whether a job with so many reserved bytes may read input. */
-    boolean allows(long bytesOfJob) {
+    boolean allows(AtomicLong bytesOfJob) {
         Limits current = limits;
-        return neededBytes.get() < current.stopBytes || bytesOfJob < current.ownBytes;
+        return neededBytes.get() < current.stopBytes || bytesOfJob.get() < current.ownBytes;
     }
 
     /** Returns whether so much is reserved that batches should be sealed early. */

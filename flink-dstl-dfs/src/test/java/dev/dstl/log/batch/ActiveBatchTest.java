@@ -20,14 +20,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
+import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordKind;
 import dev.dstl.log.api.TestRecord;
 import dev.dstl.log.memory.JobMemory;
 import dev.dstl.log.memory.MemoryUse;
 import dev.dstl.log.memory.ProcessMemory;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -93,6 +96,43 @@ class ActiveBatchTest {
         assertRefused(() -> active.append(RecordKind.DELETE_PREFIX, 0, 0, bytes, 1, 2, 10));
         assertThat(active.isEmpty()).isTrue();
         assertThat(active.sizeBytes()).isZero();
+    }
+
+    @Test
+    void recordThatWasRead_isAppendedAsItIs_whereverAPageEnds() {
+        List<TestRecord> records = new ArrayList<>();
+        for (int i = 0; i < 3_000; i++) {
+            String payload = "p".repeat(i % 100 == 0 ? 2 * PagePool.PAGE_BYTES : i % 61);
+            records.add(TestRecord.of(RecordKind.PUT, i % 128, i, "key " + i, "map key", payload));
+            records.add(TestRecord.of(RecordKind.DELETE_PREFIX, i % 128, 1, "key", "", ""));
+            records.add(TestRecord.opaque(-1, payload));
+        }
+        records.forEach(record -> TestBatches.append(active, record));
+        LogBatch batch = active.seal(0);
+        PagedRecord paged = new PagedRecord();
+        LogRecord record = new LogRecord();
+        for (long at = 0; at < batch.sizeBytes(); at = paged.end()) {
+            paged.readAt(batch.records(), at);
+            byte[] copy = new byte[paged.length() + 3];
+            batch.records().copyTo(paged.position(), copy, 3, paged.length());
+            record.wrap(paged.keyGroup(), copy, 3, paged.length());
+            active.append(record);
+        }
+        assertThat(active.sizeBytes()).isEqualTo(batch.sizeBytes());
+        assertThat(active.recordCount()).isEqualTo(batch.recordCount());
+        assertThat(TestBatches.records(active.seal(1))).isEqualTo(records);
+    }
+
+    @Test
+    void recordThatWasRead_isRefused_ifNoWriterAppendsIt() {
+        byte[] put = {RecordKind.PUT.code(), 1, 1, 1, 'k'};
+        LogRecord record = new LogRecord();
+        record.wrap(ActiveBatch.KEY_GROUP_LIMIT, put, 0, put.length);
+        assertRefused(() -> active.append(record));
+        byte[] prefix = {RecordKind.DELETE_PREFIX.code(), 1, 1, 2, 'k', 'l'};
+        record.wrap(1, prefix, 0, prefix.length);
+        assertRefused(() -> active.append(record));
+        assertThat(active.isEmpty()).isTrue();
     }
 
     @Test

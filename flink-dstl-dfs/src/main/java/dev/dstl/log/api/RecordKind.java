@@ -31,7 +31,8 @@ package dev.dstl.log.api;
  * </pre>
  *
  * <p>A record key belongs to a state id; keys of different states are independent. The wire codes
- * are part of the format and never change.
+ * are part of the format and never change. A new one requires a new version of the segment format,
+ * which older releases refuse with the advice to use the newer one.
  */
 public enum RecordKind {
     /** Sets the value of a record key. */
@@ -69,11 +70,11 @@ public enum RecordKind {
     /**
      * Returns the kind that a byte represents.
      *
-     * @throws IllegalArgumentException if no kind has this code
+     * @throws UnknownRecordKindException if no kind has this code
      */
     public static RecordKind of(byte code) {
         if (code < 1 || code >= BY_CODE.length) {
-            throw new IllegalArgumentException("Unknown record kind " + code + ", expected 1 to 6");
+            throw new UnknownRecordKindException(code);
         }
         return BY_CODE[code];
     }

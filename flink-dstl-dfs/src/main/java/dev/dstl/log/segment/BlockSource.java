@@ -30,4 +30,7 @@ interface BlockSource {
 
     /** Creates an exception that names the file. */
     CorruptSegmentException damaged(long offset, String expected, String found);
+
+    /** Creates an exception that names the file, for a code that this release does not know. */
+    CorruptSegmentException unknownCode(long offset, String expected, String found);
 }

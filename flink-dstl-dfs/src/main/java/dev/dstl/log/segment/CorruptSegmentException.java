@@ -26,6 +26,9 @@ public final class CorruptSegmentException extends IOException {
     private static final String RESTORE =
             "Restore from another checkpoint or savepoint; this one cannot be read completely.";
 
+    private static final String NEWER_RELEASE =
+            "If a newer release wrote this checkpoint, restore it with that release.";
+
     private final String file;
     private final long offset;
     private final String expected;
@@ -65,7 +68,22 @@ public final class CorruptSegmentException extends IOException {
                 Long.BYTES,
                 "segment format version " + SegmentFormat.VERSION,
                 "version " + Integer.toUnsignedString(version),
-                "If a newer release wrote this checkpoint, restore it with that release.");
+                NEWER_RELEASE);
+    }
+
+    /**
+     * Creates an exception for a code that this release does not know, although checksums match.
+     */
+    static CorruptSegmentException unknownCode(
+            String file, long offset, String expected, String found) {
+        return new CorruptSegmentException(
+                file,
+                offset,
+                expected,
+                found,
+                "The checksums match, so the file is probably not damaged. "
+                        + NEWER_RELEASE
+                        + " Otherwise restore from another checkpoint or savepoint.");
     }
 
     /** Returns the name of the file. */

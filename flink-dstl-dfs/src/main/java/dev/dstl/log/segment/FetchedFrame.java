@@ -84,4 +84,9 @@ public final class FetchedFrame implements BlockSource {
     public CorruptSegmentException damaged(long offset, String expected, String found) {
         return segment.damaged(offset, expected, found);
     }
+
+    @Override
+    public CorruptSegmentException unknownCode(long offset, String expected, String found) {
+        return segment.unknownCode(offset, expected, found);
+    }
 }

@@ -18,6 +18,7 @@ package dev.dstl.log.segment;
 
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
+import dev.dstl.log.api.UnknownRecordKindException;
 import java.io.IOException;
 import org.apache.flink.runtime.io.compression.BlockDecompressor;
 import org.apache.flink.runtime.io.compression.BufferDecompressionException;
@@ -107,6 +108,8 @@ public final class FrameCursor implements RecordCursor {
                 assemble(length);
                 record.wrap(frame.keyGroup(place), straddling, 0, length);
             }
+        } catch (UnknownRecordKindException e) {
+            throw segment.unknownCode(frame.offset(), expectedRecords(), e.getMessage());
         } catch (IllegalArgumentException e) {
             throw damagedRecord(e.getMessage());
         }
@@ -183,10 +186,11 @@ public final class FrameCursor implements RecordCursor {
             segment.readBlock(frame, block, stored);
             decompress(offset, plainLength);
         } else {
-            throw segment.damaged(
-                    offset,
-                    "a block of " + plainLength + " plain bytes",
-                    String.format("codec %d and %d stored bytes", codec, storedLength));
+            String expected = "a block of " + plainLength + " plain bytes";
+            String found = String.format("codec %d and %d stored bytes", codec, storedLength);
+            throw codec == SegmentCodec.NONE.code()
+                    ? segment.damaged(offset, expected, found)
+                    : segment.unknownCode(offset, expected, found);
         }
         blockStart = (long) block * frame.blockBytes();
         blockEnd = blockStart + plainLength;
@@ -206,10 +210,11 @@ public final class FrameCursor implements RecordCursor {
     }
 
     private CorruptSegmentException damagedRecord(String found) {
-        return segment.damaged(
-                frame.offset(),
-                String.format("records of key group %d in the frame", frame.keyGroup(place)),
-                found);
+        return segment.damaged(frame.offset(), expectedRecords(), found);
+    }
+
+    private String expectedRecords() {
+        return String.format("records of key group %d in the frame", frame.keyGroup(place));
     }
 
     /**

@@ -23,7 +23,8 @@ import org.apache.flink.runtime.io.compression.BlockDecompressor;
 
 /**
  * Compression of a segment's blocks. Each block names its codec; a block that does not shrink is
- * stored as {@link #NONE}. The codes are part of the format and never change.
+ * stored as {@link #NONE}. The codes are part of the format and never change; a new one requires a
+ * new {@link SegmentFormat#VERSION}, since older releases refuse the block only when they reach it.
  */
 public enum SegmentCodec {
     /** Uncompressed. */

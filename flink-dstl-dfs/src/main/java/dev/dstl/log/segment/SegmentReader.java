@@ -247,6 +247,12 @@ public final class SegmentReader implements BlockSource, Closeable {
         return damage(offset, expected, found);
     }
 
+    @Override
+    public CorruptSegmentException unknownCode(long offset, String expected, String found) {
+        file.countAsUnreadable();
+        return CorruptSegmentException.unknownCode(file.name(), offset, expected, found);
+    }
+
     private CorruptSegmentException damage(long offset, String expected, String found) {
         return CorruptSegmentException.damaged(file.name(), offset, expected, found);
     }

@@ -187,6 +187,45 @@ class SegmentReaderTest {
                 .hasMessageContaining("restore it with that release");
     }
 
+    @Test
+    void codecThatOnlyANewerReleaseKnows_isNotReportedAsDamage() {
+        byte[] content = smallSegment();
+        assertThatThrownBy(
+                        () ->
+                                TestSegments.read(
+                                        TestSegments.withCodec(content, (byte) 2),
+                                        SegmentFormat.HEADER_BYTES,
+                                        ALL))
+                .isInstanceOf(CorruptSegmentException.class)
+                .hasMessage(
+                        "Segment ByteStreamStateHandle{handleName='in-memory.seg',"
+                                + " dataBytes=174}, byte 97: expected a block of 13 plain bytes, found"
+                                + " codec 2 and 13 stored bytes. The checksums match, so the file"
+                                + " is probably not damaged. If a newer release wrote this"
+                                + " checkpoint, restore it with that release. Otherwise restore"
+                                + " from another checkpoint or savepoint.");
+    }
+
+    @Test
+    void recordKindThatOnlyANewerReleaseKnows_isNotReportedAsDamage() {
+        byte[] content = smallSegment();
+        assertThatThrownBy(
+                        () ->
+                                TestSegments.read(
+                                        TestSegments.withRecordKind(content, (byte) 7),
+                                        SegmentFormat.HEADER_BYTES,
+                                        ALL))
+                .isInstanceOf(CorruptSegmentException.class)
+                .hasMessageContaining("found Unknown record kind 7, expected 1 to 6. The checksums")
+                .hasMessageContaining("If a newer release wrote this checkpoint")
+                .hasMessageNotContaining("The file is damaged");
+    }
+
+    private static byte[] smallSegment() {
+        return TestSegments.bytes(
+                TestSegments.encode(SegmentCodec.NONE, List.of(put(1, 2, "key", "value"))));
+    }
+
     private org.assertj.core.api.AbstractThrowableAssert<?, ? extends Throwable> assertRefused(
             byte[] content, long offset) throws IOException {
         FileStateHandle handle = file(content);

@@ -116,6 +116,37 @@ public final class TestSegments {
         return bytes;
     }
 
+    /**
+     * Returns a segment that names another codec, with correct checksums.
+     *
+     * @param segment whose first frame has one block of fewer than 128 bytes
+     */
+    static byte[] withCodec(byte[] segment, byte codec) {
+        byte[] bytes = segment.clone();
+        int frame = SegmentFormat.HEADER_BYTES;
+        int block = frame + SegmentFormat.FRAME_HEADER_BYTES + indexLength(bytes, frame);
+        bytes[block - Integer.BYTES - 2] = codec;
+        correctChecksums(bytes, frame);
+        return bytes;
+    }
+
+    /**
+     * Returns a segment whose first record is of another kind, with correct checksums.
+     *
+     * @param segment whose first frame has one block, of fewer than 128 bytes and uncompressed
+     */
+    static byte[] withRecordKind(byte[] segment, byte kind) {
+        byte[] bytes = segment.clone();
+        ByteBuffer fields = ByteBuffer.wrap(bytes);
+        int frame = SegmentFormat.HEADER_BYTES;
+        int block = frame + SegmentFormat.FRAME_HEADER_BYTES + indexLength(bytes, frame);
+        bytes[block + 1] = kind;
+        int blockLength = (int) fields.getLong(frame + STORED_BYTES);
+        fields.putInt(block - Integer.BYTES, checksum(bytes, block, blockLength));
+        correctChecksums(bytes, frame);
+        return bytes;
+    }
+
     /** Returns the bytes of a frame's index, which follows its header. */
     static int indexLength(byte[] bytes, int frame) {
         return ByteBuffer.wrap(bytes).getInt(frame + CHECKSUMS - Integer.BYTES);

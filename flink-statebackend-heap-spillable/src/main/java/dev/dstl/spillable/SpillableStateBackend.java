@@ -43,18 +43,21 @@ public final class SpillableStateBackend extends TrackingStateBackend
 
     private static final int MINIMUM_QUEUE_CAPACITY = 128;
 
-    private final SpillConfig config;
+    /**
+     * Null for the defaults. Flink configures a backend that was shipped to a cluster again, and
+     * high availability stores what was shipped for later releases, so options are no part of it.
+     */
+    @Nullable private final transient SpillConfig config;
 
-    /** Not part of what is shipped to a cluster. */
-    private final transient MoverFactory moverFactory;
+    @Nullable private final transient MoverFactory moverFactory;
 
     /** With the default configuration; {@link #configure} makes one with the job's. */
     public SpillableStateBackend() {
-        this(SpillConfig.defaults(), null);
+        this((SpillConfig) null, null);
     }
 
     @VisibleForTesting
-    SpillableStateBackend(SpillConfig config, @Nullable MoverFactory moverFactory) {
+    SpillableStateBackend(@Nullable SpillConfig config, @Nullable MoverFactory moverFactory) {
         this.config = config;
         this.moverFactory = moverFactory;
     }
@@ -96,7 +99,7 @@ public final class SpillableStateBackend extends TrackingStateBackend
                                 parameters.getKeyGroupRange(),
                                 parameters.getNumberOfKeyGroups(),
                                 MINIMUM_QUEUE_CAPACITY),
-                        config,
+                        config == null ? SpillConfig.defaults() : config,
                         moverFactory)
                 .build();
     }

@@ -32,7 +32,10 @@ import org.apache.flink.configuration.ReadableConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Checked values of {@link SpillableOptions}. Immutable. */
+/**
+ * Checked values of {@link SpillableOptions}. Immutable. Serializable because it is part of the
+ * jobs that high availability stored before 0.1.0.
+ */
 public final class SpillConfig implements Serializable {
 
     private static final long serialVersionUID = 1L;

@@ -80,12 +80,7 @@ public final class BuiltInRegistration {
             source.skipBytesToRead(ID_AND_TYPE_LENGTH);
             return registration;
         } catch (IOException | ClassNotFoundException | RuntimeException e) {
-            throw new IOException(
-                    String.format(
-                            "Cannot read the registration of state '%s'. If a class of the job is"
-                                    + " missing, restore with a job that still has it.",
-                            metaInfo.getName()),
-                    e);
+            throw new UnreadableRegistrationException("'" + metaInfo.getName() + "'", e);
         }
     }
 

@@ -196,12 +196,8 @@ public final class StateRegistration {
         try {
             return readRest(registered.kind(), source, userClassLoader);
         } catch (IOException | ClassNotFoundException | RuntimeException e) {
-            throw new IOException(
-                    String.format(
-                            "Cannot read the registration of state '%s' (%s). If a class of the job"
-                                    + " is missing, restore with a job that still has it.",
-                            registered.name(), registered.kind()),
-                    e);
+            throw new UnreadableRegistrationException(
+                    String.format("'%s' (%s)", registered.name(), registered.kind()), e);
         }
     }
 
@@ -213,11 +209,7 @@ public final class StateRegistration {
     public static RegisteredName readName(DataInputView source) throws IOException {
         byte version = source.readByte();
         if (version != VERSION) {
-            throw new IOException(
-                    String.format(
-                            "Expected a state registration of version %d, found %d. A newer release"
-                                    + " of DSTL wrote it: restore with that release.",
-                            VERSION, version));
+            throw new UnreadableRegistrationException(VERSION, version);
         }
         try {
             StateKind kind = StateKind.of(source.readByte());

@@ -17,6 +17,7 @@
 package dev.dstl.changelog.replay;
 
 import dev.dstl.changelog.record.RestoredRegistration;
+import dev.dstl.changelog.record.UnreadableRegistrationException;
 import dev.dstl.log.api.LogRecord;
 import java.io.IOException;
 import javax.annotation.Nullable;
@@ -33,7 +34,17 @@ public final class CorruptLogException extends IOException {
             " Nothing was lost elsewhere: restore from another checkpoint or from a savepoint.";
 
     CorruptLogException(String found, @Nullable Throwable cause) {
-        super("The changelog cannot be replayed: " + found + REMEDY, cause);
+        this(found, REMEDY, cause);
+    }
+
+    private CorruptLogException(String found, String remedy, @Nullable Throwable cause) {
+        super("The changelog cannot be replayed: " + found + remedy, cause);
+    }
+
+    /** Creates an exception whose cause names the fix. */
+    static CorruptLogException explained(int stateId, UnreadableRegistrationException cause) {
+        return new CorruptLogException(
+                "the registration of state id " + stateId + ": " + cause.getMessage(), "", cause);
     }
 
     static CorruptLogException at(

@@ -20,6 +20,7 @@ import dev.dstl.changelog.delegate.BulkLoad;
 import dev.dstl.changelog.record.BuiltInRegistration;
 import dev.dstl.changelog.record.RestoredRegistration;
 import dev.dstl.changelog.record.StateRegistration;
+import dev.dstl.changelog.record.UnreadableRegistrationException;
 import dev.dstl.changelog.schema.SchemaHistory;
 import dev.dstl.log.api.LogRecord;
 import dev.dstl.log.api.RecordCursor;
@@ -202,8 +203,11 @@ public final class LogReplayer<K> implements AutoCloseable {
     }
 
     private static CorruptLogException unreadable(int stateId, Exception cause) {
+        if (cause instanceof UnreadableRegistrationException) {
+            return CorruptLogException.explained(stateId, (UnreadableRegistrationException) cause);
+        }
         return new CorruptLogException(
-                "the registration of state id " + stateId + ": " + cause.getMessage(), cause);
+                "the registration of state id " + stateId + ": " + cause.getMessage() + ".", cause);
     }
 
     private void put(

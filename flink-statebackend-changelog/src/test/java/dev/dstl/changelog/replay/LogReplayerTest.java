@@ -185,6 +185,34 @@ class LogReplayerTest {
     }
 
     @Test
+    void aRegistrationOfANewerRelease_isRefusedWithTheWayOut_andNoOther() throws Exception {
+        LogRecord meta = logOf(job -> job.value.update("v")).record(0);
+        byte[] payload =
+                Arrays.copyOfRange(
+                        meta.buffer(),
+                        meta.payloadOffset(),
+                        meta.payloadOffset() + meta.payloadLength());
+        payload[0] = 2;
+        InMemoryChangelogWriter newer = new InMemoryChangelogWriter();
+        newer.append(RecordKind.META, meta.keyGroup(), 0, payload, 0, 0, payload.length);
+
+        try (Delegate<Integer> delegate = Delegate.Kind.HASH_MAP.create(IntSerializer.INSTANCE);
+                LogReplayer<Integer> replayer = replayer(delegate)) {
+            assertThatThrownBy(
+                            () ->
+                                    replayer.replay(
+                                            newer.open(),
+                                            KeyGroupRange.of(0, Delegate.KEY_GROUPS - 1)))
+                    .isInstanceOf(CorruptLogException.class)
+                    .hasMessage(
+                            "The changelog cannot be replayed: the registration of state id 0:"
+                                    + " Expected a state registration of version 1, found 2. A"
+                                    + " newer release of DSTL wrote it: restore with that release,"
+                                    + " or from a savepoint.");
+        }
+    }
+
+    @Test
     void opaqueRecordsThatFlinksOwnWrapperNeverWrote_areRefused() throws Exception {
         InMemoryChangelogWriter opaque = new InMemoryChangelogWriter();
         opaque.append(RecordKind.OPAQUE, 3, 0, new byte[] {100, 0, 1}, 0, 0, 3);

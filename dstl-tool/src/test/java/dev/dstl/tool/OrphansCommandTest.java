@@ -165,16 +165,20 @@ class OrphansCommandTest extends ToolTest {
         }
         age(other, OLD);
 
-        dstl(
-                        "orphans",
-                        basePath(),
-                        "--delete",
-                        "--checkpoints",
-                        checkpoints(),
-                        "--checkpoints",
-                        directory.resolve("savepoints"))
-                .isFine();
+        ToolRun run =
+                dstl(
+                                "orphans",
+                                basePath(),
+                                "--delete",
+                                "--checkpoints",
+                                checkpoints(),
+                                "--checkpoints",
+                                directory.resolve("savepoints"),
+                                "--jobs-ended",
+                                jobOf(needed) + "," + jobOf(other))
+                        .isFine();
 
+        assertThat(run.out()).contains("referred to: 2,");
         assertThat(segments()).containsExactlyInAnyOrder(needed, other);
     }
 

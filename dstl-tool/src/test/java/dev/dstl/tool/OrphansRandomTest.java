@@ -48,8 +48,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Jobs that trigger, complete, subsume and claim checkpoints at random between the calls of the
  * search, and complete the next one with a segment that is as old as the latest. Each needs a
- * segment whose writer ended long ago. Of half of the seeds the operator says that jobs without
- * checkpoints have ended.
+ * segment whose writer ended long ago. In half of the seeds the operator says that the jobs that
+ * wrote the segments have ended, so that only the checkpoints that are found keep a segment.
  */
 class OrphansRandomTest extends ToolTest {
 
@@ -73,9 +73,11 @@ class OrphansRandomTest extends ToolTest {
         jobsEnded = seed % 2 == 0;
         steps = 20 + random.nextInt(60);
         List<Path> needed = new ArrayList<>();
+        List<String> ended = new ArrayList<>(List.of(jobOf(99)));
         for (int i = random.nextInt(4); i >= 0; i--) {
             Job job = new Job(checkpoints().resolve(letter() + i), i);
             needed.addAll(job.segments);
+            ended.add(jobOf(i));
             jobs.add(job);
         }
         // Of a job without a checkpoint, or long before the newest one of a job.
@@ -95,19 +97,26 @@ class OrphansRandomTest extends ToolTest {
         List<String> arguments = new ArrayList<>();
         arguments.addAll(List.of("orphans", GuardedFileSystem.uri(basePath()), "--delete"));
         if (jobsEnded) {
-            arguments.addAll(List.of("--jobs-ended", new JobID(99, 1).toHexString()));
+            arguments.addAll(List.of("--jobs-ended", String.join(",", ended)));
         }
         arguments.addAll(List.of("--checkpoints", GuardedFileSystem.uri(checkpoints())));
         ToolRun run = dstl(arguments.toArray());
 
         assertThat(needed).allMatch(Files::exists);
         run.isFine();
+        if (jobsEnded) {
+            assertThat(run.out()).contains("referred to: " + needed.size() + ",");
+        }
         assertThat(orphan).doesNotExist();
     }
 
     /** Directories are listed in the order of their names. */
     private String letter() {
         return String.valueOf((char) ('a' + random.nextInt(26)));
+    }
+
+    private static String jobOf(int job) {
+        return new JobID(job, 1).toHexString();
     }
 
     private Path segment(int job, int writer, int number, Duration age) throws IOException {

@@ -51,7 +51,11 @@ class OrphansSafetyTest extends ToolTest {
 
     private ChangelogStateHandleStreamImpl log;
     private Path needed;
+    private Path neededByOther;
     private Path job;
+
+    /** Segments whose jobs the operator says have ended, so that only checkpoints keep them. */
+    private final List<Path> ofEndedJobs = new ArrayList<>();
 
     @BeforeEach
     void writeALog() throws Exception {
@@ -61,9 +65,11 @@ class OrphansSafetyTest extends ToolTest {
             needed = age(fileOf(log));
             job = checkpoints().resolve("job");
             ChangelogStateHandleStreamImpl others = other.writeSome();
-            age(fileOf(others));
+            neededByOther = age(fileOf(others));
             WrittenCheckpoint.of(checkpoints().resolve("other"), 1, others);
         }
+        ofEndedJobs.add(needed);
+        ofEndedJobs.add(neededByOther);
     }
 
     private static Path age(Path file) throws IOException {
@@ -77,7 +83,23 @@ class OrphansSafetyTest extends ToolTest {
             arguments.add("--checkpoints");
             arguments.add(directory);
         }
+        for (Path segment : ofEndedJobs) {
+            arguments.add("--jobs-ended");
+            arguments.add(jobOf(segment));
+        }
         return dstl(arguments.toArray());
+    }
+
+    private ToolRun deletesNothingNeeded(Object... checkpoints) {
+        ToolRun run = delete(checkpoints).isFine();
+        assertThat(run.out()).contains("referred to: 2,");
+        assertThat(List.of(needed, neededByOther)).allMatch(Files::exists);
+        return run;
+    }
+
+    private void failsAndDeletesNothing(String... parts) {
+        delete(checkpoints()).fails(1, parts);
+        assertThat(List.of(needed, neededByOther)).allMatch(Files::exists);
     }
 
     /** Does something before the first call of a kind on a file or directory. */
@@ -127,10 +149,9 @@ class OrphansSafetyTest extends ToolTest {
                             answer.make();
                         });
 
-        delete(GuardedFileSystem.uri(checkpoints())).isFine();
+        deletesNothingNeeded(GuardedFileSystem.uri(checkpoints()));
 
         assertThat(replaced).isTrue();
-        assertThat(needed).exists();
     }
 
     /** Flink deletes the metadata of a checkpoint first and its directory last. */
@@ -146,10 +167,9 @@ class OrphansSafetyTest extends ToolTest {
                             Files.delete(checkpoint.resolve("_metadata"));
                         });
 
-        delete(GuardedFileSystem.uri(checkpoints())).isFine();
+        deletesNothingNeeded(GuardedFileSystem.uri(checkpoints()));
 
         assertThat(replaced).isTrue();
-        assertThat(needed).exists();
     }
 
     /** A job that claimed a savepoint deletes it after its own first checkpoint. */
@@ -167,10 +187,9 @@ class OrphansSafetyTest extends ToolTest {
                             FileUtils.deleteDirectory(claimed.toFile());
                         });
 
-        delete(checkpoints(), GuardedFileSystem.uri(savepoints)).isFine();
+        deletesNothingNeeded(checkpoints(), GuardedFileSystem.uri(savepoints));
 
         assertThat(replaced).isTrue();
-        assertThat(needed).exists();
     }
 
     @Test
@@ -187,10 +206,9 @@ class OrphansSafetyTest extends ToolTest {
                     }
                 });
 
-        delete(GuardedFileSystem.uri(checkpoints())).isFine();
+        deletesNothingNeeded(GuardedFileSystem.uri(checkpoints()));
 
         assertThat(newest.get()).isLessThan(20);
-        assertThat(needed).exists();
     }
 
     @Test
@@ -201,14 +219,14 @@ class OrphansSafetyTest extends ToolTest {
         try (WrittenLog another = new WrittenLog(elsewhere)) {
             foreign = age(fileOf(another.writeSome()));
         }
+        ofEndedJobs.add(foreign);
         Files.createSymbolicLink(basePath().resolve("linked"), elsewhere);
         Files.createSymbolicLink(basePath().resolve("itself"), basePath());
         Files.createSymbolicLink(basePath().resolve("itself-again"), basePath());
 
-        delete(checkpoints()).isFine();
+        deletesNothingNeeded(checkpoints());
 
         assertThat(foreign).exists();
-        assertThat(needed).exists();
     }
 
     @ParameterizedTest
@@ -248,9 +266,7 @@ class OrphansSafetyTest extends ToolTest {
         Files.createSymbolicLink(
                 basePath().resolve("dangling"), directory.resolve("nothing-is-here"));
 
-        delete(checkpoints()).isFine();
-
-        assertThat(needed).exists();
+        deletesNothingNeeded(checkpoints());
     }
 
     @Test
@@ -261,9 +277,7 @@ class OrphansSafetyTest extends ToolTest {
         Files.createSymbolicLink(checkpoints().resolve("itself"), checkpoints());
         Files.createSymbolicLink(elsewhere.resolve("back"), checkpoints());
 
-        assertThat(delete(checkpoints()).isFine().out()).contains("checkpoints  2\n");
-
-        assertThat(needed).exists();
+        assertThat(deletesNothingNeeded(checkpoints()).out()).contains("checkpoints  2\n");
     }
 
     /** Of a disk that is not mounted, or with a name that the locale cannot express. */
@@ -272,9 +286,7 @@ class OrphansSafetyTest extends ToolTest {
         Files.createSymbolicLink(
                 checkpoints().resolve("unmounted"), directory.resolve("nothing-is-here"));
 
-        delete(checkpoints()).fails(1, "unmounted", "is listed, but cannot be found");
-
-        assertThat(needed).exists();
+        failsAndDeletesNothing("unmounted", "is listed, but cannot be found");
     }
 
     @Test
@@ -282,9 +294,7 @@ class OrphansSafetyTest extends ToolTest {
         WrittenCheckpoint.of(checkpoints().resolve("2026-11-20T17:12 ä%20"), 7, log);
         Files.writeString(basePath().resolve("s3:notes"), "somebody else's");
 
-        delete(checkpoints()).isFine();
-
-        assertThat(needed).exists();
+        deletesNothingNeeded(checkpoints());
     }
 
     @Test
@@ -293,7 +303,7 @@ class OrphansSafetyTest extends ToolTest {
         Path odd = needed.resolveSibling("1-0.seg");
         Files.writeString(odd, "somebody else's");
 
-        assertThat(delete(checkpoints()).isFine().out()).contains("other files  1");
+        assertThat(deletesNothingNeeded(checkpoints()).out()).contains("other files  1");
 
         assertThat(odd).exists();
     }
@@ -304,9 +314,7 @@ class OrphansSafetyTest extends ToolTest {
         byte[] bytes = Files.readAllBytes(metadata);
         Files.write(metadata, java.util.Arrays.copyOf(bytes, bytes.length / 2));
 
-        delete(checkpoints()).fails(1, "chk-7/_metadata", "truncated");
-
-        assertThat(needed).exists();
+        failsAndDeletesNothing("chk-7/_metadata", "truncated");
     }
 
     @Test
@@ -316,8 +324,6 @@ class OrphansSafetyTest extends ToolTest {
         bytes[7] = 99;
         Files.write(metadata, bytes);
 
-        delete(checkpoints()).fails(1, "chk-7/_metadata", "version", "FLINK_HOME");
-
-        assertThat(needed).exists();
+        failsAndDeletesNothing("chk-7/_metadata", "version", "FLINK_HOME");
     }
 }

@@ -159,14 +159,11 @@ class SortingCursorPropertyTest {
         SortingCursor cursor =
                 new SortingCursor(
                         log, KEY_GROUPS, ReplayOrder.BY_KEY, any -> false, memory, threads);
-        cursor.start(threads);
+        ReadingThread reading = new ReadingThread();
+        cursor.start(reading);
 
-        long read = -1;
-        while (read != log.readBytes()) {
-            read = log.readBytes();
-            Thread.sleep(50);
-        }
-        assertThat(read).isLessThan(2L * limitBytes + (4 << 20));
+        reading.awaitRest();
+        assertThat(log.readBytes()).isLessThan(2L * limitBytes + (4 << 20));
 
         try (RecordCursor closing = cursor) {
             LogRecord record = new LogRecord();

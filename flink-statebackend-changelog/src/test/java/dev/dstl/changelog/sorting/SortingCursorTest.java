@@ -318,14 +318,11 @@ class SortingCursorTest {
         FakeMemory little = new FakeMemory(300_000);
         int records = (40 << 20) / recordBytes;
         DistinctRecords opaque = new DistinctRecords(KEY_GROUPS, records, recordBytes, 0);
-        SortingCursor cursor = cursor(opaque, any -> false, little, threads);
+        ReadingThread reading = new ReadingThread();
+        SortingCursor cursor = cursor(opaque, little, reading);
 
-        long read = 0;
-        while (read == 0 || read != opaque.readBytes()) {
-            read = opaque.readBytes();
-            Thread.sleep(200);
-        }
-        assertThat(read).as("bytes read").isLessThan(5 << 20);
+        reading.awaitRest();
+        assertThat(opaque.readBytes()).as("bytes read").isLessThan(5 << 20);
 
         assertThat(drain(cursor)).hasSize(records);
         assertThat(little.reserved()).isZero();
@@ -406,15 +403,13 @@ class SortingCursorTest {
             byte[] bytes = bytes("key " + i + "value");
             log.append(RecordKind.PUT, i % 8, 1, bytes, 4, bytes.length - 5, bytes.length);
         }
-        SortingCursor cursor = cursor(log.open(), any -> false, little, threads);
+        ReadingThread reading = new ReadingThread();
+        SortingCursor cursor = cursor(log.open(), little, reading);
         try (RecordCursor closing = cursor) {
             LogRecord record = new LogRecord();
-            long firstRun = 0;
-            while (firstRun == 0 || cursor.recordsRead() != firstRun) {
-                firstRun = cursor.recordsRead();
-                Thread.sleep(200);
-            }
-            assertThat(firstRun).isLessThan(records / 2);
+            reading.awaitRest();
+            long firstRun = cursor.recordsRead();
+            assertThat(firstRun).isBetween(1L, records / 2L);
             for (int i = 0; i < firstRun * 3 / 4; i++) {
                 assertThat(closing.next(record)).isTrue();
             }
@@ -422,6 +417,7 @@ class SortingCursorTest {
                 Thread.sleep(1);
             }
         }
+        reading.awaitEnd();
         endThreads();
         assertThat(little.reserved()).isZero();
     }
@@ -485,15 +481,28 @@ class SortingCursorTest {
         return cursor(source, any -> false, memory, threads);
     }
 
+    private SortingCursor cursor(RecordCursor source, FakeMemory reserved, Executor reader) {
+        return cursor(source, any -> false, reserved, threads, reader);
+    }
+
     private SortingCursor cursor(
             RecordCursor source,
             Predicate<byte[]> keepsOrder,
             FakeMemory reserved,
             Executor sorters) {
+        return cursor(source, keepsOrder, reserved, sorters, threads);
+    }
+
+    private static SortingCursor cursor(
+            RecordCursor source,
+            Predicate<byte[]> keepsOrder,
+            FakeMemory reserved,
+            Executor sorters,
+            Executor reader) {
         SortingCursor cursor =
                 new SortingCursor(
                         source, KEY_GROUPS, ReplayOrder.BY_KEY, keepsOrder, reserved, sorters);
-        cursor.start(threads);
+        cursor.start(reader);
         return cursor;
     }
 

@@ -28,16 +28,34 @@ final class AnswerTimes {
     private static final long MIN_EARLY_RETRY_MILLIS = 300;
     private static final int EARLY_RETRY_FACTOR = 4;
 
+    private final long firstEarlyRetryMillis;
+    private final long minEarlyRetryMillis;
+
     /** 0 until a request was answered. */
     @GuardedBy("this")
     private long slowestNanos;
 
+    AnswerTimes() {
+        this(FIRST_EARLY_RETRY_MILLIS, MIN_EARLY_RETRY_MILLIS);
+    }
+
+    /**
+     * Creates answer times with other bounds, in milliseconds.
+     *
+     * @param firstEarlyRetryMillis time after which a request is slow while none was answered
+     * @param minEarlyRetryMillis least time after which a later one is slow
+     */
+    AnswerTimes(long firstEarlyRetryMillis, long minEarlyRetryMillis) {
+        this.firstEarlyRetryMillis = firstEarlyRetryMillis;
+        this.minEarlyRetryMillis = minEarlyRetryMillis;
+    }
+
     /** Returns the time without a byte after which a request is slow, in milliseconds. */
     synchronized long earlyRetryMillis() {
         return slowestNanos == 0
-                ? FIRST_EARLY_RETRY_MILLIS
+                ? firstEarlyRetryMillis
                 : Math.max(
-                        MIN_EARLY_RETRY_MILLIS,
+                        minEarlyRetryMillis,
                         EARLY_RETRY_FACTOR * TimeUnit.NANOSECONDS.toMillis(slowestNanos));
     }
 

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -53,6 +54,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LostConnectionTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, 127);
+
+    /** No request is slow or hangs, so only lost connections are retried. */
+    private static final long HOUR_MILLIS = TimeUnit.HOURS.toMillis(1);
 
     /**
      * Bytes of the segment's places before it ends: the header of the file, a frame, its blocks.
@@ -193,7 +197,10 @@ class LostConnectionTest {
 
     private ReadSession session(Reader reader) {
         return reader == Reader.RESTORE
-                ? ReadSession.ofRestore(retries::incrementAndGet)
+                ? ReadSession.ofRestore(
+                        HOUR_MILLIS,
+                        new AnswerTimes(HOUR_MILLIS, HOUR_MILLIS),
+                        retries::incrementAndGet)
                 : new ReadSession(4, 0, System::nanoTime, retries::incrementAndGet, () -> {});
     }
 

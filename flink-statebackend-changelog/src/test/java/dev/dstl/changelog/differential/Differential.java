@@ -21,6 +21,7 @@ import dev.dstl.changelog.differential.history.Step;
 import dev.dstl.changelog.differential.job.JobShape;
 import dev.dstl.changelog.differential.job.KeyedOperator;
 import dev.dstl.changelog.differential.job.Operation;
+import dev.dstl.changelog.differential.job.StateSpec;
 import dev.dstl.changelog.differential.schema.Entity;
 import dev.dstl.changelog.differential.schema.JobClasses;
 import dev.dstl.changelog.differential.schema.TypeFamily;
@@ -35,6 +36,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -62,8 +64,12 @@ final class Differential {
     private final PlainJob plain;
     private final ChangelogJob changelog;
     private final Refusals refusals;
+    private final RestoredStates states;
     private final Set<Integer> spoiled = new HashSet<>();
     private Deployment deployment;
+
+    /** Whether the plain job sees the state that has expired. */
+    private boolean seesExpiredState;
 
     /** Whether DSTL's job may have states in several versions. */
     private boolean mixed;
@@ -88,7 +94,9 @@ final class Differential {
         this.trace = trace;
         this.conditions = conditions;
         deploy(history.start());
-        this.plain = new PlainJob(history.shape(), directory, clock::get);
+        this.plain =
+                new PlainJob(history.shape(), directory, () -> seesExpiredState ? 0 : clock.get());
+        this.states = new RestoredStates(history.shape(), conditions);
         this.changelog =
                 new ChangelogJob(
                         history.shape(),
@@ -162,7 +170,6 @@ final class Differential {
                         step.number(1, JobShape.QUEUES.size()),
                         step.number(2, 1000));
             case CLOCK:
-                conditions.met(Coverage.EXPIRED_STATE);
                 return "now " + clock.addAndGet(1000L * step.number(0, 200));
             case TRIGGER:
                 return trigger(step);
@@ -211,6 +218,9 @@ final class Differential {
             changelog.markIncomplete(keyGroup);
             conditions.met(Coverage.FAILED_OPERATIONS);
         }
+        if (!found.failed()) {
+            states.operated(operation, operator, state, key, namespace);
+        }
         conditions.metIf(found.is("merged"), Coverage.MERGED_NAMESPACES);
         conditions.metIf(found.is("repeated"), Coverage.REPEATED_TIMERS);
         if (operation == Operation.WRITE_BAD && shape.states().get(state).values().canFail()) {
@@ -250,6 +260,7 @@ final class Differential {
             return refused(e);
         }
         conditions.metIf(changelog.isIncomplete(), Coverage.CHECKPOINTS_OF_INCOMPLETE_LOGS);
+        states.taken(id, deployment, changelog.subtasks());
         try {
             plain.checkpoint(id, false);
         } catch (Exception e) {
@@ -361,8 +372,53 @@ final class Differential {
         } catch (Exception e) {
             throw new Violation("Checkpoint " + id + " cannot be restored, " + deployment, e);
         }
-        Contents.compare(plain.subtasks(), changelog.subtasks(), lookedAt);
+        if (id == null) {
+            states.startedAnew();
+            Contents.compare(plain.subtasks(), changelog.subtasks(), lookedAt);
+        } else {
+            compareRestored(id, lookedAt);
+        }
         return "restored " + id + ", " + deployment;
+    }
+
+    /** Compares the jobs, which were restored from a checkpoint. */
+    private void compareRestored(long id, int lookedAt) throws Exception {
+        int all = (1 << history.shape().states().size()) - 1;
+        seesExpiredState = true;
+        List<List<Map<String, String>>> held = contentsOfPlain(all);
+        seesExpiredState = false;
+        states.restored(id, deployment, held);
+        Contents.compare(plain.subtasks(), changelog.subtasks(), lookedAt);
+        if (deployment.changelog()) {
+            List<List<Map<String, String>>> left = contentsOfPlain(lookedAt & all);
+            for (int subtask = 0; subtask < held.size(); subtask++) {
+                for (int operator = 0; operator < history.shape().operators(); operator++) {
+                    Set<String> gone = new HashSet<>(held.get(subtask).get(operator).keySet());
+                    gone.removeIf(name -> !isExpiring(name, lookedAt));
+                    gone.removeAll(left.get(subtask).get(operator).keySet());
+                    conditions.metIf(!gone.isEmpty(), Coverage.EXPIRED_STATE);
+                }
+            }
+        }
+    }
+
+    private List<List<Map<String, String>>> contentsOfPlain(int lookedAt) throws Exception {
+        List<List<Map<String, String>>> contents = new ArrayList<>();
+        for (List<KeyedOperator> operators : plain.subtasks()) {
+            List<Map<String, String>> ofSubtask = new ArrayList<>();
+            for (KeyedOperator operator : operators) {
+                ofSubtask.add(operator.contents(lookedAt));
+            }
+            contents.add(ofSubtask);
+        }
+        return contents;
+    }
+
+    private boolean isExpiring(String nameOfValue, int lookedAt) {
+        List<StateSpec> specs = history.shape().states();
+        return IntStream.range(0, specs.size())
+                .filter(state -> ((lookedAt >> state) & 1) != 0 && specs.get(state).expires())
+                .anyMatch(state -> nameOfValue.startsWith(specs.get(state).name() + "/"));
     }
 
     private String resubmit(Step step) throws Exception {
@@ -383,6 +439,7 @@ final class Differential {
                 return refused(e);
             }
             id = savepoint.getCheckpointID();
+            states.taken(id, deployment, changelog.subtasks());
             pointer = savepoint.getExternalPointer();
             try {
                 plain.checkpoint(id, canonical);
@@ -418,7 +475,7 @@ final class Differential {
             throw new Violation(
                     "Checkpoint " + id + " cannot be restored in another job, " + deployment, e);
         }
-        Contents.compare(plain.subtasks(), changelog.subtasks(), step.number(6));
+        compareRestored(id, step.number(6));
         return (fromSavepoint ? canonical ? "canonical savepoint " : "native savepoint " : "")
                 + id
                 + ", "

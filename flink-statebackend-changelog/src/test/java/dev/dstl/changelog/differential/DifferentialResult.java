@@ -18,7 +18,6 @@ package dev.dstl.changelog.differential;
 
 import dev.dstl.changelog.differential.history.History;
 import dev.dstl.changelog.differential.world.Conditions;
-import dev.dstl.changelog.differential.world.Coverage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -75,7 +74,7 @@ final class DifferentialResult {
         return failure != null;
     }
 
-    Map<Coverage, Long> coverage() {
+    Map<Enum<?>, Long> coverage() {
         return conditions.counts();
     }
 

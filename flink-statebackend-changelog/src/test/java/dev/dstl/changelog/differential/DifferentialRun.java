@@ -17,9 +17,8 @@
 package dev.dstl.changelog.differential;
 
 import dev.dstl.changelog.differential.history.History;
-import dev.dstl.changelog.differential.world.Coverage;
+import dev.dstl.changelog.differential.world.Conditions;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -35,7 +34,7 @@ final class DifferentialRun {
     private final long end;
     private final int enoughFailures;
     private final List<DifferentialResult> failures = new ArrayList<>();
-    private final Map<Coverage, Long> coverage = new EnumMap<>(Coverage.class);
+    private final Map<Enum<?>, Long> coverage = Conditions.emptyCounts();
     private long seeds;
 
     private DifferentialRun(long first, long count, int enoughFailures) {
@@ -98,7 +97,7 @@ final class DifferentialRun {
     }
 
     /** Number of occurrences of each condition in all seeds. */
-    synchronized Map<Coverage, Long> coverage() {
+    synchronized Map<Enum<?>, Long> coverage() {
         return coverage;
     }
 

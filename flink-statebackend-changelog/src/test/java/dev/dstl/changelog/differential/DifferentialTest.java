@@ -19,7 +19,9 @@ package dev.dstl.changelog.differential;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.dstl.changelog.differential.schema.TypeFamily;
 import dev.dstl.changelog.differential.world.Coverage;
+import dev.dstl.changelog.differential.world.Storage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -68,7 +70,10 @@ class DifferentialTest {
     @Test
     void everyConditionOccurs() {
         assumeThat(COUNT).as("seeds").isGreaterThanOrEqualTo(ENOUGH_SEEDS);
-        assertThat(run.coverage()).containsKeys(Coverage.values());
+        assertThat(run.coverage())
+                .containsKeys(Coverage.values())
+                .containsKeys(Storage.values())
+                .containsKeys(TypeFamily.values());
     }
 
     private static void writeDown(DifferentialResult failing) throws Exception {

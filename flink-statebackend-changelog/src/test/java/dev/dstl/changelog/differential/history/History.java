@@ -26,6 +26,8 @@ import dev.dstl.changelog.differential.world.Storage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** A job, how it starts, and what happens to it. Immutable. */
 public final class History {
@@ -118,7 +120,53 @@ public final class History {
             StepType type = type(random);
             steps.add(step(seed % 4 == 3 ? type.whereTasksLive() : type, random));
         }
+        if (!shape.registersAtOpen() && seed % 4 != 3) {
+            addUpgrade(steps, shape, new Random(seed));
+        }
         return new History(seed, start.storage().supported(shape), options, start, steps);
+    }
+
+    /**
+     * Adds an upgrade of a job whose state then changes in one subtask only. So a checkpoint has
+     * the state in two versions, and a single subtask restores both.
+     */
+    private static void addUpgrade(List<Step> steps, JobShape shape, Random random) {
+        List<Integer> changing =
+                IntStream.range(0, shape.states().size())
+                        .filter(state -> shape.states().get(state).values().changes())
+                        .boxed()
+                        .collect(Collectors.toList());
+        if (changing.isEmpty()) {
+            return;
+        }
+        int state = changing.get(random.nextInt(changing.size()));
+        List<Step> upgrade = new ArrayList<>();
+        for (int key = 0; key < JobShape.KEYS; key++) {
+            upgrade.add(write(state, key, random));
+        }
+        int nativeSavepoint = 3;
+        int twoOrThreeSubtasks = 2 + random.nextInt(4);
+        int withChangelog = 1;
+        int nextGeneration = 2;
+        upgrade.add(
+                new Step(
+                        StepType.RESUBMIT,
+                        nativeSavepoint,
+                        random.nextInt(3),
+                        twoOrThreeSubtasks,
+                        withChangelog,
+                        nextGeneration,
+                        0,
+                        0));
+        upgrade.add(write(state, random.nextInt(JobShape.KEYS), random));
+        upgrade.add(new Step(StepType.TRIGGER, 1));
+        upgrade.add(new Step(StepType.ACKNOWLEDGE_ALL, 0, 0));
+        upgrade.add(new Step(StepType.RESCALE, 0, random.nextInt(1 << 16)));
+        steps.addAll(random.nextInt(steps.size()), upgrade);
+    }
+
+    private static Step write(int state, int key, Random random) {
+        return new Step(StepType.OPERATE, 0, 0, state, key, 0, random.nextInt(1000));
     }
 
     /** Adds checkpoints, some of which are overtaken by later ones that share fewer files. */

@@ -74,6 +74,11 @@ public final class KeyedOperator implements AutoCloseable {
         return backend;
     }
 
+    /** The numbers of the states that were registered. */
+    public Set<Integer> registered() {
+        return registered;
+    }
+
     /** The key group of the key with a number. */
     public static int keyGroup(JobShape shape, int generation, int key) {
         return KeyGroupRangeAssignment.assignToKeyGroup(

@@ -147,6 +147,13 @@ public final class JobClasses {
         return COMPILED.computeIfAbsent(generation, JobClasses::new);
     }
 
+    /** Whether a later generation gives a constant of the enumeration another place. */
+    public static boolean reordersConstants(int from, int to) {
+        List<String> before = List.of(COLORS.get(from).split(", "));
+        List<String> after = List.of(COLORS.get(to).split(", "));
+        return before.stream().anyMatch(color -> before.indexOf(color) != after.indexOf(color));
+    }
+
     /** Returns their class loader. */
     public ClassLoader loader() {
         return loader;

@@ -157,10 +157,9 @@ public final class ChangelogJob implements AutoCloseable {
                 throw new Violation("Local state cannot be restored", subtask.localFailure());
             }
             conditions.metIf(subtask.localRestores() > 0, Coverage.LOCAL_RESTORES);
+            conditions.metIf(
+                    subtask.localRestores() > 1, Coverage.CHAINED_OPERATORS_WITH_LOCAL_RECOVERY);
         }
-        conditions.metIf(
-                options.localRecovery() && shape.operators() > 1 && deployment.changelog(),
-                Coverage.CHAINED_OPERATORS_WITH_LOCAL_RECOVERY);
     }
 
     private JobManagerTaskRestore restored(

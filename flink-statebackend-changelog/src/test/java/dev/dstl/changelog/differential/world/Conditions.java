@@ -16,25 +16,36 @@
 
 package dev.dstl.changelog.differential.world;
 
-import java.util.EnumMap;
+import java.util.Comparator;
 import java.util.Map;
+import java.util.TreeMap;
 
-/** Number of occurrences of each condition. */
+/**
+ * Number of occurrences of each condition: of each {@link Coverage}, and of each constant of
+ * another enumeration that a job is to have.
+ */
 public final class Conditions {
 
-    private final Map<Coverage, Long> counts = new EnumMap<>(Coverage.class);
+    private final Map<Enum<?>, Long> counts = emptyCounts();
 
-    public void met(Coverage what) {
+    /** Returns an empty map that is sorted by enumeration. */
+    public static Map<Enum<?>, Long> emptyCounts() {
+        return new TreeMap<>(
+                Comparator.<Enum<?>, String>comparing(what -> what.getDeclaringClass().getName())
+                        .thenComparing(Enum::ordinal));
+    }
+
+    public void met(Enum<?> what) {
         counts.merge(what, 1L, Long::sum);
     }
 
-    public void metIf(boolean condition, Coverage what) {
+    public void metIf(boolean condition, Enum<?> what) {
         if (condition) {
             met(what);
         }
     }
 
-    public Map<Coverage, Long> counts() {
+    public Map<Enum<?>, Long> counts() {
         return counts;
     }
 }

@@ -31,6 +31,7 @@ public enum Coverage {
     REPEATED_MATERIALIZATIONS,
     FAILOVERS,
     LOCAL_RESTORES,
+    /** Several operators of a subtask restored from local state. */
     CHAINED_OPERATORS_WITH_LOCAL_RECOVERY,
     SCALED_OUT,
     SCALED_IN,
@@ -50,7 +51,15 @@ public enum Coverage {
     BAD_VALUES,
     CHECKPOINTS_OF_INCOMPLETE_LOGS,
     MERGED_NAMESPACES,
+    /** A restored value, which has expired since it was written, reads as nothing. */
     EXPIRED_STATE,
     REPEATED_TIMERS,
-    FIRED_TIMERS
+    FIRED_TIMERS,
+    /** A subtask restores a state of which it gets values of several generations. */
+    SEVERAL_VERSIONS_RESTORED,
+    REORDERED_CONSTANTS_RESTORED,
+    /** Several changes of a value, each by a key that was written differently. */
+    EQUAL_KEYS_WITH_OTHER_BYTES,
+    /** A subtask restores a state of which others have written values of different classes. */
+    SUBTASKS_WITH_DIFFERENT_CLASSES
 }

@@ -19,7 +19,9 @@ package dev.dstl.spillable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -129,10 +131,13 @@ class SpillFaultsITCase {
                 temporary, shell, FLAGS, CountingProcess.class, arguments.toArray(new String[0]));
     }
 
+    /** The chunks on the disk, from which the process deletes meanwhile. */
     private List<Path> chunkFiles() throws IOException {
         try (Stream<Path> files = Files.walk(disk)) {
             return files.filter(file -> file.getFileName().toString().startsWith("chunk-"))
                     .collect(Collectors.toList());
+        } catch (UncheckedIOException | NoSuchFileException deletedMeanwhile) {
+            return chunkFiles();
         }
     }
 }

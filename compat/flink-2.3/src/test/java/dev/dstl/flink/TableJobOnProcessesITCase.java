@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.benchmarks.cluster.ClusterClient;
 import dev.dstl.benchmarks.cluster.ProcessCluster;
 import dev.dstl.endtoend.feature.OrderQueries;
+import dev.dstl.log.testing.FileTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -185,13 +186,9 @@ class TableJobOnProcessesITCase {
     }
 
     private Set<Path> segments() throws IOException {
-        if (!Files.exists(log())) {
-            return Set.of();
-        }
-        try (Stream<Path> files = Files.walk(log())) {
-            return files.filter(file -> file.toString().endsWith(".seg"))
-                    .collect(Collectors.toSet());
-        }
+        return FileTree.files(log()).stream()
+                .filter(file -> file.toString().endsWith(".seg"))
+                .collect(Collectors.toSet());
     }
 
     /** Returns the directory of the changelogs of a TaskManager. */

@@ -30,14 +30,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.util.ratelimit.RateLimiterStrategy;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.connector.datagen.source.DataGeneratorSource;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
@@ -55,6 +58,9 @@ class FatJarTest {
 
     private static final long RECORDS = 80_000;
     private static final long KEYS = 20_000;
+
+    /** The source waits for a checkpoint after so many records. */
+    private static final int RECORDS_PER_CHECKPOINT = 8_000;
 
     @TempDir Path directory;
 
@@ -78,7 +84,14 @@ class FatJarTest {
         Observed.clear();
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(1);
-        env.fromSequence(0, RECORDS - 1)
+        env.fromSource(
+                        new DataGeneratorSource<>(
+                                number -> number,
+                                RECORDS,
+                                RateLimiterStrategy.perCheckpoint(RECORDS_PER_CHECKPOINT),
+                                Types.LONG),
+                        WatermarkStrategy.noWatermarks(),
+                        "numbers")
                 .keyBy(i -> i % KEYS)
                 .map(new CountingMap(disk.toString()))
                 .sinkTo(new DiscardingSink<>());
@@ -175,7 +188,7 @@ class FatJarTest {
             int attempt = getRuntimeContext().getTaskInfo().getAttemptNumber();
             Observed.LOADERS.add(attempt + " " + loader.getClass().getName());
             Observed.COUNTS.put(record % KEYS, now);
-            if (++records % 8_000 == 0) {
+            if (++records % RECORDS_PER_CHECKPOINT == 0) {
                 // Says what is live, which is what spilling goes by.
                 System.gc();
                 if (hasSpilled()) {

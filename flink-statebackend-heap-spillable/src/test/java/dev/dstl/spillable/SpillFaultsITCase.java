@@ -34,7 +34,6 @@ import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Disks without room, disks that cannot be written, and a process that is killed. */
@@ -62,8 +61,8 @@ class SpillFaultsITCase {
     @TempDir Path disk;
 
     @Test
-    @EnabledIf("dev.dstl.spillable.ChildProcess#canMount")
     void aDiskThatIsFull_leavesStateInMemory_withOneErrorAndNothingLost() throws Exception {
+        ChildProcess.assumeMounting();
         verifyThatNothingIsLost(ChildProcess.mounting(disk, "-o size=1m"));
     }
 
@@ -85,8 +84,8 @@ class SpillFaultsITCase {
     }
 
     @Test
-    @EnabledIf("dev.dstl.spillable.ChildProcess#canMount")
     void aDirectoryThatIsReadOnly_isSaidAtTheStart() throws Exception {
+        ChildProcess.assumeMounting();
         try (ChildProcess run = start(ChildProcess.mounting(disk, "-o ro"))) {
             assertThat(run.awaitExit()).as(run.output()).isNotZero();
             assertThat(run.output())

@@ -21,13 +21,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.dstl.spillable.ChildProcess;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Disks that get full in the middle of a file of a checkpoint, or of its local copy. */
-@EnabledIf("dev.dstl.spillable.ChildProcess#canMount")
 class FullDiskITCase {
 
     @TempDir Path temporary;
@@ -38,6 +36,7 @@ class FullDiskITCase {
     @ValueSource(strings = {"remote", "local"})
     void fullInTheMiddleOfAFile_leavesNothing_andTheNextCheckpointWorks(String which)
             throws Exception {
+        ChildProcess.assumeMounting();
         try (ChildProcess process =
                 ChildProcess.start(
                         temporary,

@@ -78,7 +78,7 @@ class FileTransfersTest {
                     private final boolean starts = made.getAndIncrement() < count;
 
                     @Override
-                    public void start() {
+                    public synchronized void start() {
                         if (!starts) {
                             throw new OutOfMemoryError("unable to create native thread");
                         }

@@ -18,6 +18,7 @@ package dev.dstl.spillable.incremental;
 
 import dev.dstl.spillable.chunk.ChunkFiles;
 import dev.dstl.spillable.overlay.SpillSpace;
+import dev.dstl.spillable.partition.PartitionVersion;
 import dev.dstl.spillable.partition.SealedPartition;
 import dev.dstl.spillable.partition.StateIdentity;
 import java.io.Closeable;
@@ -172,7 +173,7 @@ final class PartitionDownload {
                             (int) crc.getValue(),
                             location.checksum));
         }
-        SealedPartition.requireKnownVersion(
+        PartitionVersion.requireKnown(
                 buffer, location.length, location.file, location.offset);
     }
 

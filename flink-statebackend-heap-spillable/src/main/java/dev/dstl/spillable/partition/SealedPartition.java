@@ -21,7 +21,6 @@ import dev.dstl.spillable.chunk.Extent;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -114,31 +113,6 @@ public final class SealedPartition {
         }
         int words = (pageChecksums.length + PAGES_IN_WORD - 1) / PAGES_IN_WORD;
         this.checkedRest = words > 1 ? new long[words] : null;
-    }
-
-    /**
-     * Fails if a partition was written by a later release, before it is taken for a damaged one.
-     *
-     * @param bytes start with the partition, whose checksum was compared
-     * @param file where they were read, for the message
-     * @param offset in the file
-     * @throws IOException if this release does not know the version of the partition
-     */
-    public static void requireKnownVersion(byte[] bytes, int length, Object file, long offset)
-            throws IOException {
-        ByteBuffer header = ByteBuffer.wrap(bytes, 0, length).order(ByteOrder.LITTLE_ENDIAN);
-        if (length < PartitionFormat.PAGE_CRCS_AT
-                || header.getLong(PartitionFormat.MAGIC_AT) != PartitionFormat.MAGIC) {
-            return;
-        }
-        int version = header.getInt(PartitionFormat.VERSION_AT);
-        if (version != PartitionFormat.VERSION) {
-            throw new IOException(
-                    String.format(
-                            "%s has a partition of version %d at byte %d, expected %d; restore it"
-                                    + " with the release that wrote it.",
-                            file, version, offset, PartitionFormat.VERSION));
-        }
     }
 
     private int checkedDataStart() {

@@ -173,8 +173,7 @@ final class PartitionDownload {
                             (int) crc.getValue(),
                             location.checksum));
         }
-        PartitionVersion.requireKnown(
-                buffer, location.length, location.file, location.offset);
+        PartitionVersion.requireKnown(buffer, location.length, location.file, location.offset);
     }
 
     private SealedPartition open(Wanted part, byte[] buffer) throws IOException {

@@ -28,7 +28,6 @@ import java.io.OutputStream;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
@@ -49,11 +48,13 @@ public final class LocalCopies implements AutoCloseable {
 
     /**
      * Segments that wait for a slow disk are held in memory; above this total size, segments are
-     * not copied.
+     * not copied. They yield to all that needs the memory.
      */
     private static final long MAX_WAITING_BYTES = 64L << 20;
 
     private static final int BUFFER_BYTES = 1 << 16;
+
+    private static final String TOO_SLOW = "the disk does not keep up";
 
     private final LocalDirectories directories;
     private final Executor disk;
@@ -63,7 +64,7 @@ public final class LocalCopies implements AutoCloseable {
     private final AtomicLong waitingBytes = new AtomicLong();
 
     /** Copies whose turn on the disk has not come, in their order. */
-    private final Queue<WaitingCopy> waiting = new ConcurrentLinkedQueue<>();
+    private final Queue<LocalCopy> waiting = new ConcurrentLinkedQueue<>();
 
     private final JobMemory memory;
 
@@ -99,6 +100,7 @@ public final class LocalCopies implements AutoCloseable {
     public static LocalCopies in(
             LocalDirectories directories, Executor disk, DstlMetrics metrics, JobMemory memory) {
         LocalCopies copies = new LocalCopies(directories, disk, metrics, memory);
+        memory.whenRefused(copies::giveWay);
         copies.onDisk(() -> copies.deleteStrangers(false));
         copies.logs.whenIndependent(() -> copies.onDisk(() -> copies.deleteStrangers(true)));
         return copies;
@@ -127,24 +129,24 @@ public final class LocalCopies implements AutoCloseable {
 
     /** Starts to write a copy, if the disk keeps up. Called at most once per copy. */
     public void write(LocalCopy copy, EncodedSegment segment) {
-        WaitingCopy next = new WaitingCopy(copy, segment);
         if (!tryWait(segment.length())) {
-            failed("the disk does not keep up");
+            failed(TOO_SLOW);
             return;
         }
+        copy.waitsFor(segment);
         try {
-            waiting.add(next);
+            waiting.add(copy);
             disk.execute(this::writeNext);
         } catch (Throwable notStarted) {
             // Or the turn of the next copy would be spent on this one.
-            waiting.remove(next);
-            free(next);
+            waiting.remove(copy);
+            free(copy);
             if (!closed) {
                 failed(notStarted.toString());
             }
         }
-        if (closed) {
-            freeWaiting();
+        if (closed || !copy.isNeeded()) {
+            cancel(copy);
         }
     }
 
@@ -159,28 +161,45 @@ public final class LocalCopies implements AutoCloseable {
     }
 
     /** Frees the memory of a copy that was written or will not be. Has effect once. */
-    private void free(WaitingCopy copy) {
-        if (copy.waits.getAndSet(false)) {
-            waitingBytes.addAndGet(-copy.segment.length());
-            memory.release(MemoryUse.LOCAL_COPIES, copy.segment.length());
+    private void free(LocalCopy copy) {
+        EncodedSegment segment = copy.takeSegment();
+        if (segment != null) {
+            waitingBytes.addAndGet(-segment.length());
+            memory.release(MemoryUse.LOCAL_COPIES, segment.length());
+        }
+    }
+
+    /** Frees the memory of a copy that is no longer needed, unless the disk has begun it. */
+    void cancel(LocalCopy copy) {
+        if (waiting.remove(copy)) {
+            free(copy);
+        }
+    }
+
+    /** Gives up all copies that the disk has not begun, because their memory is needed. */
+    private void giveWay() {
+        for (LocalCopy next = waiting.poll(); next != null; next = waiting.poll()) {
+            free(next);
+            failed(TOO_SLOW);
         }
     }
 
     /** Frees the memory of all copies that the disk has not begun, even if it hangs. */
     private void freeWaiting() {
-        for (WaitingCopy next = waiting.poll(); next != null; next = waiting.poll()) {
+        for (LocalCopy next = waiting.poll(); next != null; next = waiting.poll()) {
             free(next);
         }
     }
 
     private void writeNext() {
-        WaitingCopy next = waiting.poll();
+        LocalCopy next = waiting.poll();
         if (next == null) {
             return;
         }
         try {
-            if (!closed && next.waits.get() && next.copy.isNeeded()) {
-                writeTo(directories.file(nextNumber.getAndIncrement()), next.copy, next.segment);
+            EncodedSegment segment = next.segment();
+            if (!closed && segment != null && next.isNeeded()) {
+                writeTo(directories.file(nextNumber.getAndIncrement()), next, segment);
             }
         } finally {
             free(next);
@@ -305,19 +324,6 @@ public final class LocalCopies implements AutoCloseable {
         File jobDirectory = directory.getParentFile();
         if (jobDirectory.delete()) {
             LOG.debug("Deleted {}", jobDirectory);
-        }
-    }
-
-    private static final class WaitingCopy {
-        private final LocalCopy copy;
-        private final EncodedSegment segment;
-
-        /** Whether its memory is reserved. */
-        private final AtomicBoolean waits = new AtomicBoolean(true);
-
-        private WaitingCopy(LocalCopy copy, EncodedSegment segment) {
-            this.copy = copy;
-            this.segment = segment;
         }
     }
 }

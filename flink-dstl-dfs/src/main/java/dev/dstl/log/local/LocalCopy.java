@@ -17,6 +17,8 @@
 package dev.dstl.log.local;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.segment.EncodedSegment;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.StreamStateHandle;
@@ -24,8 +26,8 @@ import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
 /**
  * The local copy of one segment. Counts references: of the batches in the segment, and of
- * checkpoints that a task may recover from. The file is deleted with the last reference.
- * Thread-safe; no method blocks.
+ * checkpoints that a task may recover from. With the last reference the file is deleted, or the
+ * memory of a copy freed that still waits for the disk. Thread-safe; no method blocks.
  */
 public final class LocalCopy {
 
@@ -39,6 +41,9 @@ public final class LocalCopy {
     @Nullable
     private FileStateHandle file;
 
+    /** Null unless it waits for the disk, which holds memory, or is being written. */
+    private final AtomicReference<EncodedSegment> segment = new AtomicReference<>();
+
     LocalCopy(LocalCopies copies, int references) {
         this.copies = copies;
         this.references = references;
@@ -48,6 +53,23 @@ public final class LocalCopy {
     @Nullable
     public synchronized StreamStateHandle handle() {
         return file;
+    }
+
+    /** Sets what is to be written, whose memory is reserved. */
+    void waitsFor(EncodedSegment content) {
+        segment.set(content);
+    }
+
+    /** Returns what is to be written; null if it is written or given up. */
+    @Nullable
+    EncodedSegment segment() {
+        return segment.get();
+    }
+
+    /** Returns what holds reserved memory, once. */
+    @Nullable
+    EncodedSegment takeSegment() {
+        return segment.getAndSet(null);
     }
 
     /** Returns whether the copy has references. */
@@ -97,6 +119,8 @@ public final class LocalCopy {
         }
         if (unneeded != null) {
             copies.delete(unneeded.getFilePath());
+        } else if (segment.get() != null) {
+            copies.cancel(this);
         }
     }
 }

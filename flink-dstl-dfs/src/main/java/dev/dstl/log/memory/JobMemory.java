@@ -35,6 +35,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
     private final AtomicLong reservedBytes = new AtomicLong();
     private final List<Runnable> caches = new ArrayList<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+    private final List<Runnable> yielding = new CopyOnWriteArrayList<>();
 
     private volatile CompletableFuture<?> available = AVAILABLE;
     private volatile boolean closed;
@@ -132,6 +133,20 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
         listeners.add(listener);
     }
 
+    /**
+     * Registers an action that frees what is reserved for {@link MemoryUse#LOCAL_COPIES}, because
+     * another use of any job needs it.
+     *
+     * @param free called on any thread, including task threads; must not block
+     */
+    public void whenRefused(Runnable free) {
+        yielding.add(free);
+    }
+
+    void freeCopies() {
+        yielding.forEach(Runnable::run);
+    }
+
     void tellShort() {
         listeners.forEach(Runnable::run);
     }
@@ -199,6 +214,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
             caches.clear();
         }
         listeners.clear();
+        yielding.clear();
         wake();
     }
 }

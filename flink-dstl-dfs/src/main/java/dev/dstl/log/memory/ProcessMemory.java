@@ -34,14 +34,16 @@ import java.util.concurrent.atomic.AtomicLong;
  * jobs stop is thus the limit for one job, and approaches three quarters of it for many.
  *
  * <p>Records that must be kept are always granted memory; from there on, tasks stop reading input.
- * Optional or deferrable uses are refused above three quarters of it. Caches are dropped there, so
- * that as much is reserved as stops input if and only if input stops.
+ * Optional or deferrable uses are refused above three quarters of it. Copies that wait for a local
+ * disk are given up where that makes room for another use. They are also given up, and caches
+ * dropped, where input stops, so that as much is reserved as stops input if and only if it stops.
  *
  * <pre>
  *   0                                      3/4 stop                stop      limit
  *   |---------------------------------------|------------------------|---------|
  *   |  compaction, copies, caches: granted  |  refused               |  caches dropped,
- *   |  input goes on                        |                        |  input of jobs above
+ *   |  input goes on                        |                        |  copies given up,
+ *   |                                       |                        |  input of jobs above
  *   |                                       |                        |  their share stops
  * </pre>
  *
@@ -147,6 +149,9 @@ public final class ProcessMemory {
     void reserve(MemoryUse use, long bytes) {
         reservedByUse.get(use).addAndGet(bytes);
         long needed = neededBytes.addAndGet(bytes);
+        if (needed >= limits.stopBytes && reservedBytes(MemoryUse.LOCAL_COPIES) > 0) {
+            jobs.forEach(JobMemory::freeCopies);
+        }
         long idle = reservedBytes(MemoryUse.IDLE);
         if (idle > 0 && needed + idle >= limits.stopBytes) {
             dropCaches();
@@ -154,14 +159,18 @@ public final class ProcessMemory {
     }
 
     /**
-     * Reserves memory for a use that is optional or can wait. Caches are dropped to make room.
-     * Always granted while there is no job.
+     * Reserves memory for a use that is optional or can wait. Caches are dropped to make room, and
+     * copies that wait for a local disk, except for another one. Always granted while there is no
+     * job.
      *
      * @return false if nothing was reserved
      */
     boolean tryReserve(MemoryUse use, long bytes) {
         Limits current = limits;
         long needed = neededBytes.addAndGet(bytes);
+        if (needed > current.refusableBytes && copiesMakeRoom(use, needed, current)) {
+            needed = neededBytes.get();
+        }
         if (needed > current.refusableBytes && current.jobs > 0) {
             neededBytes.addAndGet(-bytes);
             // Other jobs may have been stopped by this short-lived reservation.
@@ -172,6 +181,17 @@ public final class ProcessMemory {
         if (needed + reservedBytes(MemoryUse.IDLE) > current.refusableBytes) {
             dropCaches();
         }
+        return true;
+    }
+
+    /** Gives up copies if enough of them wait for a local disk; returns whether any were. */
+    private boolean copiesMakeRoom(MemoryUse use, long needed, Limits current) {
+        long copies = reservedBytes(MemoryUse.LOCAL_COPIES);
+        boolean enough = copies > 0 && needed - copies <= current.refusableBytes;
+        if (!enough || use == MemoryUse.LOCAL_COPIES) {
+            return false;
+        }
+        jobs.forEach(JobMemory::freeCopies);
         return true;
     }
 
@@ -267,11 +287,14 @@ public final class ProcessMemory {
         return neededBytes.get() < current.stopBytes || bytesOfJob.get() < current.ownBytes;
     }
 
-    /** Returns whether so much is reserved that batches should be sealed early. */
+    /**
+     * Returns whether so much is reserved that batches should be sealed early. Copies that wait for
+     * a local disk make way, so they do not count.
+     */
     boolean isTight() {
         Limits current = limits;
         return current.jobs > 0
-                && neededBytes.get() >= current.tightBytes
+                && neededBytes.get() - reservedBytes(MemoryUse.LOCAL_COPIES) >= current.tightBytes
                 && reservedBytes(MemoryUse.ACTIVE) >= current.limitBytes / ACTIVE_SHARE;
     }
 

@@ -29,6 +29,7 @@ import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.TestSegments;
 import dev.dstl.log.testing.LogFixture;
+import dev.dstl.log.testing.ManualExecutor;
 import dev.dstl.log.testing.RecordedMetrics;
 import java.io.BufferedInputStream;
 import java.io.File;
@@ -36,6 +37,7 @@ import java.io.FileInputStream;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -56,11 +58,16 @@ import org.junit.jupiter.api.io.TempDir;
 class LocalCopiesTest {
 
     private static final int SEGMENTS = 10;
+    private static final long LIMIT_BYTES = 1 << 20;
+
+    /** Above it, optional uses are refused. */
+    private static final long OPTIONAL_BYTES = LIMIT_BYTES / 4 * 3;
 
     @TempDir private Path root;
 
     private final ProcessMemory process = new ProcessMemory();
-    private final JobMemory memory = process.join(1 << 20);
+    private final JobMemory memory = process.join(LIMIT_BYTES);
+    private final RecordedMetrics metrics = new RecordedMetrics();
     private final EncodedSegment segment =
             TestSegments.encode(SegmentCodec.NONE, List.of(TestRecord.opaque(1, "a")));
     private LocalDirectories directories;
@@ -136,8 +143,77 @@ class LocalCopiesTest {
         assertThat(reservedBytes()).isZero();
     }
 
+    @Test
+    void copyThatNoBatchNeeds_holdsNoMemory_whileTheDiskHangs() {
+        ManualExecutor disk = new ManualExecutor();
+        LocalCopies copies = copies(disk);
+        List<LocalCopy> unneeded = new ArrayList<>();
+        for (int i = 0; i < SEGMENTS; i++) {
+            unneeded.add(copies.open(2));
+            copies.write(unneeded.get(i), segment);
+        }
+
+        unneeded.forEach(LocalCopy::release);
+        assertThat(reservedBytes()).as("one batch each").isEqualTo(SEGMENTS * segment.length());
+        unneeded.forEach(LocalCopy::release);
+
+        assertThat(reservedBytes()).isZero();
+        disk.runAll();
+        assertThat(directories.file(1)).doesNotExist();
+        assertThat(reservedBytes()).isZero();
+    }
+
+    @Test
+    void copyThatNoBatchNeeds_beforeItIsWritten_holdsNoMemory() {
+        LocalCopies copies = copies(new ManualExecutor());
+        LocalCopy unneeded = copies.open(1);
+        unneeded.release();
+
+        copies.write(unneeded, segment);
+
+        assertThat(reservedBytes()).isZero();
+    }
+
+    @Test
+    void copiesThatWait_giveWayToACompaction() {
+        ManualExecutor disk = new ManualExecutor();
+        LocalCopies copies = copies(disk);
+        memory.reserve(MemoryUse.IN_FLIGHT, OPTIONAL_BYTES - SEGMENTS * segment.length());
+        for (int i = 0; i < SEGMENTS; i++) {
+            copies.write(copies.open(1), segment);
+        }
+        assertThat(memory.reservedBytes()).isEqualTo(OPTIONAL_BYTES);
+
+        assertThat(memory.tryReserve(MemoryUse.COMPACTION, OPTIONAL_BYTES)).isFalse();
+        assertThat(reservedBytes()).as("would not suffice").isPositive();
+        LocalCopy refused = copies.open(1);
+        copies.write(refused, segment);
+        assertThat(reservedBytes()).as("for a copy").isEqualTo(SEGMENTS * segment.length());
+        JobMemory other = process.join(LIMIT_BYTES);
+        assertThat(other.tryReserve(MemoryUse.COMPACTION, SEGMENTS * segment.length())).isTrue();
+
+        assertThat(reservedBytes()).isZero();
+        assertThat(metrics.count("numberOfLocalCopyFailures")).isEqualTo(SEGMENTS + 1);
+        disk.runAll();
+        assertThat(metrics.count("numberOfLocalCopies")).isZero();
+    }
+
+    @Test
+    void copiesThatWait_stopNoInput_andHaveNoBatchSealedEarly() {
+        LocalCopies copies = copies(new ManualExecutor());
+        memory.reserve(MemoryUse.ACTIVE, LIMIT_BYTES / 2 - segment.length());
+        copies.write(copies.open(1), segment);
+        assertThat(memory.isTight()).isFalse();
+
+        memory.reserve(MemoryUse.ACTIVE, LIMIT_BYTES / 2);
+
+        assertThat(memory.isAvailable()).isTrue();
+        assertThat(reservedBytes()).isZero();
+        assertThat(memory.isTight()).isTrue();
+    }
+
     private LocalCopies copies(Executor disk) {
-        return LocalCopies.in(directories, disk, new DstlMetrics(new RecordedMetrics()), memory);
+        return LocalCopies.in(directories, disk, new DstlMetrics(metrics), memory);
     }
 
     private long reservedBytes() {

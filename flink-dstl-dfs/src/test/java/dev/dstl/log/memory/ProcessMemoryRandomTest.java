@@ -20,18 +20,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Timeout;
 
 /**
  * Several jobs reserve and release memory at random, on threads, while other jobs join and leave.
+ * Copies give way to other uses.
  */
 @Timeout(120)
 class ProcessMemoryRandomTest {
@@ -47,6 +53,7 @@ class ProcessMemoryRandomTest {
     };
 
     private final ProcessMemory process = new ProcessMemory();
+    private final Map<JobMemory, Queue<Reservation>> copies = new HashMap<>();
     private final IdleObjects<byte[]> idle = new IdleObjects<>(20, bytes -> bytes.length, process);
 
     @RepeatedTest(5)
@@ -55,7 +62,10 @@ class ProcessMemoryRandomTest {
         process.addCache(idle::drop);
         List<JobMemory> jobs = new ArrayList<>();
         for (int job = 0; job < 3; job++) {
-            jobs.add(process.join(LIMIT));
+            JobMemory joined = process.join(LIMIT);
+            jobs.add(joined);
+            copies.put(joined, new ConcurrentLinkedQueue<>());
+            joined.whenRefused(() -> giveWay(joined));
         }
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try {
@@ -83,6 +93,13 @@ class ProcessMemoryRandomTest {
         }
     }
 
+    private void giveWay(JobMemory job) {
+        Queue<Reservation> waiting = copies.get(job);
+        for (Reservation next = waiting.poll(); next != null; next = waiting.poll()) {
+            next.release(job);
+        }
+    }
+
     /** Behaves like a task: appends while memory is available, and waits only for its uploads. */
     private Void work(JobMemory job, Random random) throws Exception {
         ArrayDeque<Reservation> held = new ArrayDeque<>();
@@ -96,6 +113,9 @@ class ProcessMemoryRandomTest {
                 MemoryUse use = REFUSABLE[choice % REFUSABLE.length];
                 if (job.tryReserve(use, bytes)) {
                     held.add(new Reservation(use, bytes));
+                    if (use == MemoryUse.LOCAL_COPIES) {
+                        copies.get(job).add(held.getLast());
+                    }
                 }
             } else if (choice < 90 && !held.isEmpty()) {
                 held.poll().release(job);
@@ -121,6 +141,7 @@ class ProcessMemoryRandomTest {
     private static final class Reservation {
         private final MemoryUse use;
         private final long bytes;
+        private final AtomicBoolean released = new AtomicBoolean();
 
         private Reservation(MemoryUse use, long bytes) {
             this.use = use;
@@ -128,7 +149,9 @@ class ProcessMemoryRandomTest {
         }
 
         private void release(JobMemory job) {
-            job.release(use, bytes);
+            if (!released.getAndSet(true)) {
+                job.release(use, bytes);
+            }
         }
     }
 }

@@ -33,13 +33,22 @@ final class AgedLogs {
 
     private static final Logger LOG = LoggerFactory.getLogger(AgedLogs.class);
 
-    /** Interval at which tasks are asked again to seal while memory stays short. */
+    /**
+     * Interval at which tasks are asked again to seal while memory stays short, and the shortest
+     * time between two such requests: each adds runs and writes, also of tasks that hold little.
+     */
     private static final long RELIEF_MILLIS = 1_000;
 
     private final Timers timers;
     private final InFlightBudget budget;
     private final Runnable whenAsked;
+
+    /** Whether memory was reported as short since tasks were last asked. */
+    private final AtomicBoolean reported = new AtomicBoolean();
+
+    /** Whether a timer for {@link #relieve} is scheduled. */
     private final AtomicBoolean relieving = new AtomicBoolean();
+
     private final Set<AgedLog> logs = new CopyOnWriteArraySet<>();
     private volatile boolean closed;
 
@@ -90,32 +99,38 @@ final class AgedLogs {
      * and released.
      */
     private void memoryShort() {
+        reported.set(true);
         if (relieving.compareAndSet(false, true)) {
-            try {
-                timers.schedule(this::relieve, 0);
-            } catch (Throwable t) {
-                relieving.set(false);
-                throw t;
-            }
+            scheduleRelief(0);
+        }
+    }
+
+    private void scheduleRelief(long delayMillis) {
+        try {
+            timers.schedule(this::relieve, delayMillis);
+        } catch (Throwable t) {
+            relieving.set(false);
+            throw t;
         }
     }
 
     private void relieve() {
-        relieving.set(false);
         if (closed) {
+            return;
+        }
+        if (!reported.getAndSet(false) && budget.isAvailable()) {
+            relieving.set(false);
+            // A report in between relied on this timer.
+            if (reported.get()) {
+                memoryShort();
+            }
             return;
         }
         try {
             logs.forEach(log -> ask(log, AgedLog::memoryShort));
             whenAsked.run();
         } finally {
-            timers.schedule(this::relieveAgain, RELIEF_MILLIS);
-        }
-    }
-
-    private void relieveAgain() {
-        if (!budget.isAvailable()) {
-            memoryShort();
+            scheduleRelief(RELIEF_MILLIS);
         }
     }
 

@@ -33,6 +33,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
     private final ProcessMemory process;
     private final long configuredLimitBytes;
     private final AtomicLong reservedBytes = new AtomicLong();
+    private final AtomicLong activeBytes = new AtomicLong();
     private final List<Runnable> caches = new ArrayList<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
     private final List<Runnable> yielding = new CopyOnWriteArrayList<>();
@@ -66,6 +67,9 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
     /** Reserves memory that cannot be refused; may exceed the limit. */
     public void reserve(MemoryUse use, long bytes) {
         reservedBytes.addAndGet(bytes);
+        if (use == MemoryUse.ACTIVE) {
+            activeBytes.addAndGet(bytes);
+        }
         process.reserve(use, bytes);
     }
 
@@ -94,7 +98,15 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
             throw new IllegalStateException(
                     "Cannot release " + bytes + " bytes of " + (left + bytes));
         }
+        if (use == MemoryUse.ACTIVE) {
+            activeBytes.addAndGet(-bytes);
+        }
         process.release(use, bytes);
+    }
+
+    /** Returns the bytes that active batches of this job hold. */
+    long activeBytes() {
+        return activeBytes.get();
     }
 
     /** Returns the bytes reserved by this job, for all uses. */
@@ -125,7 +137,8 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
     }
 
     /**
-     * Registers an action that runs when memory is short, to seal the active batches of the tasks.
+     * Registers an action that runs when tasks of this job are stopped, or those of another job
+     * while active batches of this one hold much, to seal them.
      *
      * @param listener called on any thread, including task threads; must not block
      */
@@ -170,7 +183,7 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
         // A release in between did not see that this task waits.
         wakeIfAvailable();
         if (isNew && !waiting.isDone()) {
-            process.tellShort();
+            process.tellShort(this);
         }
         return waiting;
     }

@@ -276,9 +276,19 @@ public final class ProcessMemory {
         }
     }
 
-    /** Asks the tasks of a stopped job to seal their active batches. */
-    void tellShort() {
-        jobs.forEach(JobMemory::tellShort);
+    /**
+     * Asks the tasks of a stopped job to seal their active batches. Those of another job are asked
+     * where this frees much; otherwise each stop would cost it a write and a run.
+     */
+    void tellShort(JobMemory stopped) {
+        boolean tight = isTight();
+        Limits current = limits;
+        long much = current.limitBytes / ACTIVE_SHARE / Math.max(1, current.jobs);
+        for (JobMemory job : jobs) {
+            if (job == stopped || (tight && job.activeBytes() >= much)) {
+                job.tellShort();
+            }
+        }
     }
 
     /** Returns whether a job with so many reserved bytes may read input. */

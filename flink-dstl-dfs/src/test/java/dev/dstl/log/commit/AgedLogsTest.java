@@ -19,9 +19,13 @@ package dev.dstl.log.commit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.dstl.log.memory.JobMemory;
+import dev.dstl.log.memory.MemoryUse;
+import dev.dstl.log.memory.ProcessMemory;
 import dev.dstl.log.testing.FaultyTimers;
 import dev.dstl.log.testing.ManualTimers;
 import dev.dstl.log.upload.InFlightBudget;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -66,5 +70,41 @@ class AgedLogsTest {
         timers.advanceMillis(5_000);
         assertThat(asked).hasValue(2);
         logs.close();
+    }
+
+    @Test
+    void jobThatIsStoppedAgainAndAgain_hasTasksAskedOnceAnInterval() {
+        ProcessMemory process = new ProcessMemory();
+        JobMemory stopped = process.join(100);
+        JobMemory idle = process.join(100);
+        JobMemory full = process.join(100);
+        AtomicInteger askedStopped = new AtomicInteger();
+        AtomicInteger askedIdle = new AtomicInteger();
+        AtomicInteger askedFull = new AtomicInteger();
+        List<AgedLogs> logs =
+                List.of(
+                        agedLogs(stopped, askedStopped),
+                        agedLogs(idle, askedIdle),
+                        agedLogs(full, askedFull));
+        full.reserve(MemoryUse.ACTIVE, 20);
+        for (int stop = 0; stop < 20; stop++) {
+            stopped.reserve(MemoryUse.IN_FLIGHT, 80);
+            assertThat(stopped.isAvailable()).isFalse();
+            timers.advanceMillis(25);
+            stopped.release(MemoryUse.IN_FLIGHT, 80);
+            assertThat(stopped.isAvailable()).isTrue();
+        }
+        assertThat(askedStopped).hasValue(1);
+        assertThat(askedIdle).hasValue(0);
+        assertThat(askedFull).hasValue(1);
+
+        timers.advanceMillis(10_000);
+        assertThat(askedStopped).as("for the stops in the interval").hasValue(2);
+        assertThat(askedFull).hasValue(2);
+        logs.forEach(AgedLogs::close);
+    }
+
+    private AgedLogs agedLogs(JobMemory memory, AtomicInteger asked) {
+        return new AgedLogs(timers, 0, new InFlightBudget(memory), asked::incrementAndGet);
     }
 }

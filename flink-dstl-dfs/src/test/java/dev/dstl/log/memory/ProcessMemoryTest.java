@@ -199,13 +199,30 @@ class ProcessMemoryTest {
         JobMemory job = process.join(100);
         JobMemory other = process.join(100);
         other.whenShort(asked::incrementAndGet);
-        job.reserve(MemoryUse.ACTIVE, 100);
+        other.reserve(MemoryUse.ACTIVE, 6);
+        job.reserve(MemoryUse.ACTIVE, 94);
         CompletableFuture<?> stopped = job.getAvailableFuture();
         assertThat(stopped).isNotDone();
         assertThat(job.getAvailableFuture()).isSameAs(stopped);
         assertThat(asked).as("once").hasValue(1);
-        job.release(MemoryUse.ACTIVE, 100);
+        job.release(MemoryUse.ACTIVE, 94);
         assertThat(stopped).isCompleted();
+    }
+
+    @Test
+    void stoppedJob_hasNothingSealedWhereThatFreesLittle() {
+        AtomicInteger asked = new AtomicInteger();
+        JobMemory job = process.join(100);
+        JobMemory other = process.join(100);
+        other.whenShort(asked::incrementAndGet);
+        other.reserve(MemoryUse.ACTIVE, 5);
+        job.reserve(MemoryUse.ACTIVE, 95);
+        assertThat(job.isAvailable()).isFalse();
+        job.release(MemoryUse.ACTIVE, 95);
+        other.reserve(MemoryUse.ACTIVE, 6);
+        job.reserve(MemoryUse.IN_FLIGHT, 100);
+        assertThat(job.isAvailable()).isFalse();
+        assertThat(asked).hasValue(0);
     }
 
     @Test

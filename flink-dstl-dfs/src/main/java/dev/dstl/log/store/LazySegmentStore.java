@@ -30,6 +30,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import javax.annotation.Nullable;
@@ -153,7 +154,7 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
 
     @Override
     public Path locate(SegmentName name) throws IOException {
-        return trying(store -> store.locate(name));
+        return trying(store -> store.locate(name), () -> false);
     }
 
     @Override
@@ -162,7 +163,8 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
                 store -> {
                     store.write(file, content);
                     return file;
-                });
+                },
+                content::isCancelled);
         tried(null);
     }
 
@@ -192,13 +194,16 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
         work.accept(fileSystem);
     }
 
-    private Path trying(Request request) throws IOException {
+    private Path trying(Request request, BooleanSupplier cancelled) throws IOException {
         trying(1);
         try {
             return request.send(store());
         } catch (Throwable e) {
-            // An error too, as of a client whose classes cannot be loaded, says what is wrong.
-            tried(e);
+            // An error too, as of a client whose classes cannot be loaded, says what is wrong. What
+            // a client throws whose stream was closed under it does not, whatever it looks like.
+            if (!cancelled.getAsBoolean()) {
+                tried(e);
+            }
             throw e;
         } finally {
             trying(-1);
@@ -208,7 +213,8 @@ public final class LazySegmentStore implements SegmentStore, AutoCloseable {
     private synchronized void trying(int more) {
         long now = nanoTime.getAsLong();
         boolean wasIdle = requests == 0 && isLong(now - idleSinceNanos);
-        if (fruitlessSinceNanos == null || (wasIdle && latestFailure == null)) {
+        // The end of a request that a hedged attempt has overtaken begins nothing.
+        if (more > 0 && (fruitlessSinceNanos == null || (wasIdle && latestFailure == null))) {
             fruitlessSinceNanos = now;
         }
         requests += more;

@@ -41,4 +41,9 @@ public interface SegmentContent {
      * @throws IOException if nothing shall be written any more
      */
     default void opened(Closeable stream) throws IOException {}
+
+    /** Returns whether the write was cancelled, so that its failure says nothing of the store. */
+    default boolean isCancelled() {
+        return false;
+    }
 }

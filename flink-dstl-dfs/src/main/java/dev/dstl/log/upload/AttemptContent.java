@@ -75,6 +75,11 @@ final class AttemptContent implements SegmentContent {
     }
 
     @Override
+    public boolean isCancelled() {
+        return segment == null;
+    }
+
+    @Override
     public long length() {
         return length;
     }

@@ -28,6 +28,7 @@ import dev.dstl.log.testing.WriteFault;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +36,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.api.common.JobID;
@@ -283,6 +285,70 @@ class LazySegmentStoreTest {
         List<Optional<String>> problems = new ArrayList<>();
         store.write(file, during(() -> problems.add(store.problem())));
         assertThat(problems).containsExactly(Optional.empty());
+    }
+
+    /**
+     * A cancelled attempt that hangs in its client may return long after the one that replaced it.
+     */
+    @Test
+    void attemptThatReturnsAfterItsReplacement_isNoRequestWithoutAnswer() throws Exception {
+        AtomicLong nanos = new AtomicLong();
+        LazySegmentStore store =
+                new LazySegmentStore(basePath(), this::opened, LONG_MILLIS, nanos::get);
+        Path file = store.locate(NAME);
+        List<Optional<String>> problems = new ArrayList<>();
+        SegmentContent overtaken =
+                during(
+                        () -> {
+                            writeQuietly(store, file, oneByte());
+                            throw new UncheckedIOException(new InterruptedIOException("cancelled"));
+                        });
+        SegmentContent deaf =
+                during(
+                        () -> {
+                            assertThatThrownBy(() -> store.write(file, overtaken))
+                                    .hasMessageContaining("cancelled");
+                            nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+                            problems.add(store.problem());
+                        });
+        store.write(file, deaf);
+        assertThat(problems).containsExactly(Optional.empty());
+    }
+
+    @Test
+    void failureOfACancelledAttempt_isNoProblemOfTheStore_whateverItLooksLike() throws Exception {
+        LazySegmentStore store = new LazySegmentStore(basePath(), this::opened, LONG_MILLIS);
+        Path file = store.locate(NAME);
+        AtomicBoolean cancelled = new AtomicBoolean();
+        SegmentContent swallowing =
+                new SegmentContent() {
+                    @Override
+                    public long length() {
+                        return 1;
+                    }
+
+                    @Override
+                    public void writeTo(OutputStream out) throws IOException {
+                        cancelled.set(true);
+                        throw new IOException("Stream is closed");
+                    }
+
+                    @Override
+                    public boolean isCancelled() {
+                        return cancelled.get();
+                    }
+                };
+        assertThatThrownBy(() -> store.write(file, swallowing)).hasMessage("Stream is closed");
+        assertThat(store.problem()).isEmpty();
+        assertThat(complaints()).isEmpty();
+    }
+
+    private static void writeQuietly(LazySegmentStore store, Path file, SegmentContent content) {
+        try {
+            store.write(file, content);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static SegmentContent during(Runnable action) {

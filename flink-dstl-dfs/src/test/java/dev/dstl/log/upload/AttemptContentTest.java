@@ -79,7 +79,9 @@ class AttemptContentTest {
     @Test
     void detached_itWritesNothing() {
         AttemptContent content = new AttemptContent(segment(), timers::nanoTime);
+        assertThat(content.isCancelled()).isFalse();
         content.detach();
+        assertThat(content.isCancelled()).isTrue();
         assertThat(content.segment()).isNull();
         assertThatThrownBy(() -> content.writeTo(OutputStream.nullOutputStream()))
                 .isInstanceOf(InterruptedIOException.class);

@@ -43,7 +43,7 @@ import org.slf4j.LoggerFactory;
  * @param <B> the runs of the changelog
  */
 public final class Compaction<B extends CompactionInput>
-        implements Runnable, BatchListener, CompactionOutput {
+        implements CompactionQueue.Task, BatchListener, CompactionOutput {
 
     /**
      * The progress of a compaction.
@@ -175,8 +175,8 @@ public final class Compaction<B extends CompactionInput>
         }
     }
 
-    /** Ends the compaction because of a failure that is not the inputs'. */
-    void failed(Throwable cause) {
+    @Override
+    public void failed(Throwable cause) {
         try {
             listener.compactionFailed(this, cause);
         } finally {
@@ -400,7 +400,7 @@ public final class Compaction<B extends CompactionInput>
         return Math.min(1, (double) position.frameBytes() / bytes());
     }
 
-    /** Abandons the compaction because its output is no longer needed. */
+    @Override
     public void abandon() {
         CompactionRead reading = null;
         SealedBatch unwanted = null;

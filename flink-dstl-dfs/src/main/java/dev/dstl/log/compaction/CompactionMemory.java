@@ -60,7 +60,12 @@ final class CompactionMemory {
         if (!memory.tryReserve(MemoryUse.COMPACTION, bytes)) {
             return false;
         }
-        reserved.put(inputs, bytes);
+        try {
+            reserved.put(inputs, bytes);
+        } catch (Throwable t) {
+            memory.release(MemoryUse.COMPACTION, bytes);
+            throw t;
+        }
         return true;
     }
 

@@ -28,14 +28,12 @@ import dev.dstl.log.metrics.DstlMetrics;
 import dev.dstl.log.replay.DstlHandleReader;
 import dev.dstl.log.segment.ReadSession;
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -95,7 +93,7 @@ public final class Compactor {
 
     @Nullable private final CompactionPolicy policy;
     private final long maxMemoryBytes;
-    private final Executor threads;
+    private final CompactionQueue queue;
     private final PagePool pages;
     private final DstlHandleReader reader;
     private final Timers timers;
@@ -106,13 +104,6 @@ public final class Compactor {
     private final CompactionTimeout readTimeout = new CompactionTimeout(LEAST_READ_NANOS);
     private final CompactionTimeout uploadTimeout = new CompactionTimeout(LEAST_UPLOAD_NANOS);
     private final DstlMetrics metrics;
-
-    /** In start order. */
-    @GuardedBy("this")
-    private final Deque<Compaction<?>> waiting = new ArrayDeque<>();
-
-    @GuardedBy("this")
-    private final Set<Compaction<?>> reading = new HashSet<>();
 
     /** Receives the outputs; null before the first. */
     @GuardedBy("this")
@@ -125,10 +116,6 @@ public final class Compactor {
 
     @GuardedBy("this")
     private boolean hangingReported;
-
-    /** Whether a thread is in {@link #runNext}, which then starts all that may read. */
-    @GuardedBy("this")
-    private boolean starting;
 
     /**
      * Creates a compactor whose memory counts for no job.
@@ -203,7 +190,7 @@ public final class Compactor {
                                 settings.compactionMinRuns(),
                                 settings.compactionMaxBytes(),
                                 maxMemoryBytes);
-        this.threads = threads;
+        this.queue = new CompactionQueue(threads, this::mayRead);
         this.pages = pages;
         this.reader = reader;
         this.timers = timers;
@@ -240,16 +227,16 @@ public final class Compactor {
     /**
      * Returns whether there is time for a large compaction that saves bytes but is not necessary.
      */
-    private synchronized boolean hasTime() {
-        return reading.isEmpty()
+    private boolean hasTime() {
+        return !queue.isReading()
                 && !outputs.isGathering()
                 && !outputs.isUploading()
                 && throttle.hasTime();
     }
 
     /** Returns whether an output would share the segment of another one. */
-    private synchronized boolean joins() {
-        return !reading.isEmpty() || outputs.isGathering();
+    private boolean joins() {
+        return queue.isReading() || outputs.isGathering();
     }
 
     CompactionMemory memory() {
@@ -284,24 +271,29 @@ public final class Compactor {
         return uploadTimeout.nanos() + bytes * NANOS_PER_BYTE;
     }
 
+    /**
+     * Queues a compaction, if one was chosen. Allocates nothing before. Has no effect if the
+     * storage is closed.
+     */
+    public void start(Optional<? extends Compaction<?>> chosen) {
+        if (chosen.isPresent()) {
+            start(chosen.get());
+        }
+    }
+
     /** Queues a compaction. Has no effect if the storage is closed. */
     public void start(Compaction<?> compaction) {
-        synchronized (this) {
-            waiting.add(compaction);
-        }
-        runNext();
+        queue.add(compaction);
+        queue.runNext();
     }
 
     /** Reports that a compaction is durable or abandoned. Later events of it are ignored. */
     void ended(Compaction<?> compaction) {
         memory.ended(compaction.inputs());
-        synchronized (this) {
-            waiting.remove(compaction);
-            reading.remove(compaction);
-        }
+        queue.remove(compaction);
         outputs.remove(compaction);
         submitDue();
-        runNext();
+        queue.runNext();
     }
 
     /**
@@ -314,16 +306,16 @@ public final class Compactor {
         outputs.add(compaction, bytes);
         synchronized (this) {
             target = commit;
-            reading.remove(compaction);
         }
+        queue.remove(compaction);
         submitDue();
-        runNext();
+        queue.runNext();
     }
 
     /** Nothing else lets the next compaction read if no output is needed any more. */
     private void lingered() {
         submitDue();
-        runNext();
+        queue.runNext();
     }
 
     private void submitDue() {
@@ -337,61 +329,16 @@ public final class Compactor {
         }
     }
 
-    /**
-     * Lets compactions read until enough do. A compaction whose thread cannot be started ends
-     * within, and calls this method again, which leaves the next one to the caller then.
-     */
-    private void runNext() {
-        synchronized (this) {
-            if (starting) {
-                return;
-            }
-            starting = true;
-        }
-        try {
-            for (Compaction<?> next = next(); next != null; next = next()) {
-                execute(next);
-            }
-        } catch (Throwable t) {
-            synchronized (this) {
-                starting = false;
-            }
-            throw t;
-        }
+    private boolean mayRead(int reading) {
+        return reading < MAX_READING && !outputs.isUploading() && mayHang(reading);
     }
 
-    /** Returns the next compaction that may read; null if none may, which ends the starting. */
-    @Nullable
-    private synchronized Compaction<?> next() {
-        Compaction<?> next =
-                reading.size() == MAX_READING || outputs.isUploading() || !mayRead()
-                        ? null
-                        : waiting.poll();
-        if (next == null) {
-            starting = false;
-        } else {
-            reading.add(next);
-        }
-        return next;
-    }
-
-    private void execute(Compaction<?> compaction) {
-        try {
-            threads.execute(compaction);
-        } catch (RejectedExecutionException closed) {
-            compaction.abandon();
-        } catch (Throwable noThread) {
-            compaction.failed(noThread);
-        }
-    }
-
-    @GuardedBy("this")
-    private boolean mayRead() {
+    private synchronized boolean mayHang(int reading) {
         int hanging = hangingReads();
         if (hanging < MAX_HANGING) {
             hangingReported = false;
             // Those that read now may hang as well.
-            return hanging + reading.size() < MAX_HANGING;
+            return hanging + reading < MAX_HANGING;
         }
         if (!hangingReported && lingering.stream().allMatch(Compactor::isSilent)) {
             hangingReported = true;
@@ -428,7 +375,7 @@ public final class Compactor {
                         firstPauseMillis,
                         timers::nanoTime,
                         metrics::readRetried,
-                        this::runNext),
+                        queue::runNext),
                 new ActiveBatch(logId, keyGroups, pages),
                 maxMemoryBytes,
                 bytes -> memory.grew(inputs, bytes));

@@ -226,7 +226,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                     begun = retry ? compaction.retryIsDue() : compaction.persisted();
                 }
             }
-            begun.ifPresent(compactor::start);
+            compactor.start(begun);
         } catch (Throwable t) {
             LOG.error("No compaction could begin; this is a defect, please report it.", t);
         }
@@ -278,13 +278,16 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             taken = compaction.compacted(ended, position, lastCheckpoint, unreferenced);
             next = taken ? compaction.next() : Optional.empty();
         }
-        if (taken) {
-            compactor.metrics().compacted();
-        } else {
-            ended.abandon();
+        try {
+            if (taken) {
+                compactor.metrics().compacted();
+            } else {
+                ended.abandon();
+            }
+            unreferenced.run();
+        } finally {
+            compactor.start(next);
         }
-        unreferenced.run();
-        next.ifPresent(compactor::start);
     }
 
     @Override

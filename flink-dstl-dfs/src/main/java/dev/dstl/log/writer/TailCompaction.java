@@ -159,15 +159,21 @@ final class TailCompaction {
             scheduleRetry();
             return Optional.empty();
         }
+        Optional<Compaction<TailBatch>> begun;
         try {
-            current = compaction(inputs);
+            begun = Optional.of(compaction(inputs));
+            cancelRetry();
         } catch (Throwable t) {
             compactor.forget(inputs);
             throw t;
         }
-        inputs.forEach(TailBatch::retain);
-        cancelRetry();
-        return Optional.of(current);
+        // Nothing is allocated from here until it is queued: otherwise it could be lost, and the
+        // changelog would have no other.
+        for (int i = 0; i < inputs.size(); i++) {
+            inputs.get(i).retain();
+        }
+        current = begun.get();
+        return begun;
     }
 
     private Compaction<TailBatch> compaction(List<TailBatch> inputs) {

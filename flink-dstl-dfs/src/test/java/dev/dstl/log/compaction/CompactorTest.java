@@ -428,6 +428,32 @@ class CompactorTest {
         }
     }
 
+    /** Otherwise its changelog would have no compaction any more. */
+    @Test
+    void compactionThatCannotBeStartedForLackOfMemory_fails_andTheNextOneReads() {
+        List<Runnable> started = new ArrayList<>();
+        AtomicInteger asked = new AtomicInteger();
+        CompactionQueue queue =
+                new CompactionQueue(
+                        started::add,
+                        reading -> {
+                            if (asked.incrementAndGet() == 1) {
+                                throw new OutOfMemoryError("Java heap space");
+                            }
+                            return reading == 0;
+                        });
+        Compaction<Input> next = compaction("next", () -> {});
+        queue.add(compaction("first", () -> {}));
+        queue.add(next);
+
+        queue.runNext();
+
+        assertThat(events).containsExactly("first has ended");
+        assertThat(started).containsExactly(next);
+        queue.remove(next);
+        assertThat(queue.isReading()).isFalse();
+    }
+
     /** A segment whose store does not answer and whose client ignores interrupts. */
     private static final class HangingHandle extends ByteStreamStateHandle {
 

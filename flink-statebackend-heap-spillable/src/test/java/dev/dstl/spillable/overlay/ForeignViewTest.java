@@ -96,7 +96,7 @@ class ForeignViewTest {
         Set<Integer> lengths = ConcurrentHashMap.newKeySet();
         ExecutorService threads = Executors.newSingleThreadExecutor();
         Future<?> reads = threads.submit(() -> readUntil(done, keys, lengths));
-        for (int round = 1; round < 60 || lengths.size() < 10 && !reads.isDone(); round++) {
+        for (int round = 1; round < 60 || (lengths.size() < 10 && !reads.isDone()); round++) {
             for (int i = 0; i < keys; i++) {
                 // Other lengths: never in place, so overlays come and go all the time.
                 put(i, value(i, SHORTEST + (round + i) % LENGTHS));
@@ -188,7 +188,7 @@ class ForeignViewTest {
         Set<Byte> values = new HashSet<>();
         int missed = 0;
         int torn = 0;
-        for (int i = 0; i < 100_000 || values.size() < 10 && !writes.isDone(); i++) {
+        for (int i = 0; i < 100_000 || (values.size() < 10 && !writes.isDone()); i++) {
             try (ForeignView view = map.foreignView()) {
                 EntryReader reader = view.entries();
                 missed += find(reader, 1) ? 0 : 1;

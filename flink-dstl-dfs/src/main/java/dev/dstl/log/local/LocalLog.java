@@ -87,8 +87,10 @@ public final class LocalLog {
      * Reports that a batch that was in a checkpoint leaves the tail of the changelog.
      *
      * @param firstCheckpoint the first checkpoint that may contain it
+     * @param lastCheckpoint the last one
      */
-    public synchronized void release(@Nullable LocalCopy copy, long firstCheckpoint) {
+    public synchronized void release(
+            @Nullable LocalCopy copy, long firstCheckpoint, long lastCheckpoint) {
         if (copy == null) {
             return;
         }

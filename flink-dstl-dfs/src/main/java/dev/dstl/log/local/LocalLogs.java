@@ -108,13 +108,17 @@ public final class LocalLogs {
     }
 
     /**
-     * Reports that a batch was truncated that was in checkpoints.
+     * Reports that a batch was truncated that was in checkpoints. Its copy is not needed if a later
+     * one is complete.
      *
      * @param firstCheckpoint the first checkpoint that may contain it
      * @param lastCheckpoint the last checkpoint that may contain it
      */
     synchronized void truncated(
             String task, LocalCopy copy, long firstCheckpoint, long lastCheckpoint) {
+        if (lastCheckpoint < latestConfirmed) {
+            return;
+        }
         copy.retain();
         task(task).expire(lastCheckpoint, List.of(new HeldCopy(copy, firstCheckpoint)));
     }

@@ -55,6 +55,9 @@ final class TailBatch implements BatchListener, CompactionInput {
     /** The first checkpoint that was given the segment because of this batch. */
     private long firstCheckpoint = NO_CHECKPOINT;
 
+    /** The last one; of no meaning before the first. */
+    private long lastCheckpoint;
+
     private boolean encoding;
     private boolean settled;
 
@@ -300,6 +303,11 @@ final class TailBatch implements BatchListener, CompactionInput {
         return firstCheckpoint;
     }
 
+    /** Returns the last checkpoint so far that may refer to {@link #copyInCheckpoints()}. */
+    long lastCheckpoint() {
+        return lastCheckpoint;
+    }
+
     /**
      * Hands the segment over; returns whether no checkpoint was given it before because of this
      * batch.
@@ -307,6 +315,7 @@ final class TailBatch implements BatchListener, CompactionInput {
     boolean handOver(long checkpointId) {
         boolean first = firstCheckpoint == NO_CHECKPOINT;
         firstCheckpoint = Math.min(firstCheckpoint, checkpointId);
+        lastCheckpoint = Math.max(lastCheckpoint, checkpointId);
         return first;
     }
 

@@ -54,7 +54,8 @@ final class UnreferencedBatches implements Runnable {
     public void run() {
         for (TailBatch batch : batches) {
             try {
-                localLog.release(batch.copyInCheckpoints(), batch.firstCheckpoint());
+                localLog.release(
+                        batch.copyInCheckpoints(), batch.firstCheckpoint(), batch.lastCheckpoint());
             } catch (Throwable t) {
                 LOG.error("The copy of {} leaks; this is a defect, please report it.", batch, t);
             }

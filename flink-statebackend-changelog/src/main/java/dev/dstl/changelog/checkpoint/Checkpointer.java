@@ -266,6 +266,11 @@ public final class Checkpointer<K> {
         Optional<LoggedCheckpoint> confirmed = ledger.confirm(checkpointId);
         if (confirmed.isPresent()) {
             LoggedCheckpoint checkpoint = confirmed.get();
+            if (writer instanceof ChangelogWriter) {
+                // Other storages may delete what an earlier checkpoint contains that is retained,
+                // if the task was not told that it is complete.
+                truncation.confirmed(checkpoint.from());
+            }
             writer.confirm(checkpoint.from(), checkpoint.to(), checkpointId);
             if (bases.confirm(checkpoint.materializationId())) {
                 delegate.notifyCheckpointComplete(checkpoint.materializationId());

@@ -20,16 +20,16 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 
 /**
- * Truncates a changelog up to the position that no checkpoint needs any more: the lower of the
- * positions covered by the base and by the newest subsumed checkpoint. Before the first checkpoint
- * the base alone decides, so that the changelog of a job without checkpoints stays short. Used by
- * the task thread.
+ * Truncates a changelog up to the position before which no later checkpoint needs it: the lower of
+ * the positions covered by the base and by checkpoints. A complete checkpoint covers what is before
+ * its changelog, a subsumed one its own changelog too. Before the first checkpoint the base alone
+ * decides, so that the changelog of a job without checkpoints stays short. Used by the task thread.
  */
 public final class LogTruncation {
 
     private final StateChangelogWriter<?> writer;
     private SequenceNumber materializedTo;
-    private SequenceNumber subsumedTo;
+    private SequenceNumber coveredTo;
     private SequenceNumber truncatedTo;
     private boolean checkpointed;
 
@@ -37,7 +37,7 @@ public final class LogTruncation {
     public LogTruncation(StateChangelogWriter<?> writer) {
         this.writer = writer;
         this.materializedTo = writer.initialSequenceNumber();
-        this.subsumedTo = writer.initialSequenceNumber();
+        this.coveredTo = writer.initialSequenceNumber();
         this.truncatedTo = writer.initialSequenceNumber();
     }
 
@@ -59,13 +59,22 @@ public final class LogTruncation {
 
     /** Reports that a checkpoint was subsumed whose changelog ends at {@code to}, exclusive. */
     public void subsumed(SequenceNumber to) {
-        subsumedTo = larger(subsumedTo, to);
+        coveredTo = larger(coveredTo, to);
+        truncate();
+    }
+
+    /**
+     * Reports that a checkpoint is complete whose changelog begins at {@code from}. The JobManager
+     * may retain earlier ones; the writer must not delete what was persisted for them.
+     */
+    public void confirmed(SequenceNumber from) {
+        coveredTo = larger(coveredTo, from);
         truncate();
     }
 
     private void truncate() {
-        boolean byBase = !checkpointed || materializedTo.compareTo(subsumedTo) < 0;
-        SequenceNumber to = byBase ? materializedTo : subsumedTo;
+        boolean byBase = !checkpointed || materializedTo.compareTo(coveredTo) < 0;
+        SequenceNumber to = byBase ? materializedTo : coveredTo;
         if (to.compareTo(truncatedTo) > 0) {
             writer.truncate(to);
             truncatedTo = to;

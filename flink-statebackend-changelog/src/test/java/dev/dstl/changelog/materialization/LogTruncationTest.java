@@ -56,6 +56,21 @@ class LogTruncationTest {
     }
 
     @Test
+    void log_isTruncatedToTheBase_onceACheckpointWithItIsComplete() {
+        truncation.checkpointBegun();
+        truncation.materialized(SequenceNumber.of(5));
+        truncation.confirmed(SequenceNumber.of(0));
+        assertThat(log.truncatedTo()).isZero();
+
+        truncation.confirmed(SequenceNumber.of(5));
+        assertThat(log.truncatedTo()).isEqualTo(5);
+
+        truncation.subsumed(SequenceNumber.of(4));
+        truncation.confirmed(SequenceNumber.of(0));
+        assertThat(log.truncatedTo()).isEqualTo(5);
+    }
+
+    @Test
     void olderNews_changeNothing() {
         truncation.materialized(SequenceNumber.of(5));
         truncation.subsumed(SequenceNumber.of(5));

@@ -273,7 +273,8 @@ final class SimulatedTask {
     }
 
     /**
-     * Truncates the materialized prefix at once; the state backend also waits until it is subsumed.
+     * Truncates the materialized prefix at once; the state backend waits until a checkpoint with
+     * the base is complete or an earlier one subsumed.
      */
     private void truncate() {
         boolean bySubsumption = !truncatesEagerly && subsumedTo.compareTo(materializedTo) < 0;
@@ -420,7 +421,12 @@ final class SimulatedTask {
         CheckpointedRange range = checkpoints.get(checkpointId);
         if (range != null) {
             range.confirmed = true;
-            guarded(() -> writer.confirm(range.from, range.to, checkpointId));
+            subsumedTo = subsumedTo.compareTo(range.from) < 0 ? range.from : subsumedTo;
+            guarded(
+                    () -> {
+                        truncate();
+                        writer.confirm(range.from, range.to, checkpointId);
+                    });
         }
     }
 

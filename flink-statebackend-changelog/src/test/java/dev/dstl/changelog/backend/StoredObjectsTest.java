@@ -40,22 +40,25 @@ import org.junit.jupiter.api.Test;
  */
 class StoredObjectsTest {
 
-    private static <T> T golden(String name) throws IOException, ClassNotFoundException {
+    private static <T> T golden(Class<T> type, String name)
+            throws IOException, ClassNotFoundException {
         try (InputStream file = StoredObjectsTest.class.getResourceAsStream("/golden/" + name)) {
-            return InstantiationUtil.deserializeObject(
-                    file.readAllBytes(), StoredObjectsTest.class.getClassLoader());
+            Object stored =
+                    InstantiationUtil.deserializeObject(
+                            file.readAllBytes(), StoredObjectsTest.class.getClassLoader());
+            return type.cast(stored);
         }
     }
 
     @Test
     void stateBackendThatHighAvailabilityStoredInVersion1_isRead() throws Exception {
-        DstlStateBackend backend = golden("dstl-state-backend-v1.bin");
+        DstlStateBackend backend = golden(DstlStateBackend.class, "dstl-state-backend-v1.bin");
         assertThat(backend.getDelegatedStateBackend()).isInstanceOf(HashMapStateBackend.class);
     }
 
     @Test
     void localCheckpointThatFlinkStoredInVersion1_isRead() throws Exception {
-        LocalCheckpoint local = golden("local-checkpoint-v1.bin");
+        LocalCheckpoint local = golden(LocalCheckpoint.class, "local-checkpoint-v1.bin");
         assertThat(local.getCheckpointId()).isEqualTo(7);
         assertThat(LocalCheckpoint.baseId(local)).isEqualTo(3);
         assertThat(local.getMaterializedStateHandles()).isEmpty();

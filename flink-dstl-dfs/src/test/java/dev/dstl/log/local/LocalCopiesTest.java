@@ -60,9 +60,6 @@ class LocalCopiesTest {
     private static final int SEGMENTS = 10;
     private static final long LIMIT_BYTES = 1 << 20;
 
-    /** Above it, optional uses are refused. */
-    private static final long OPTIONAL_BYTES = LIMIT_BYTES / 4 * 3;
-
     @TempDir private Path root;
 
     private final ProcessMemory process = new ProcessMemory();
@@ -178,18 +175,19 @@ class LocalCopiesTest {
     void copiesThatWait_giveWayToACompaction() {
         ManualExecutor disk = new ManualExecutor();
         LocalCopies copies = copies(disk);
-        memory.reserve(MemoryUse.IN_FLIGHT, OPTIONAL_BYTES - SEGMENTS * segment.length());
+        JobMemory other = process.join(LIMIT_BYTES);
+        long optionalBytes = process.stopBytes() / 4 * 3;
+        memory.reserve(MemoryUse.IN_FLIGHT, optionalBytes - SEGMENTS * segment.length());
         for (int i = 0; i < SEGMENTS; i++) {
             copies.write(copies.open(1), segment);
         }
-        assertThat(memory.reservedBytes()).isEqualTo(OPTIONAL_BYTES);
+        assertThat(memory.reservedBytes()).isEqualTo(optionalBytes);
 
-        assertThat(memory.tryReserve(MemoryUse.COMPACTION, OPTIONAL_BYTES)).isFalse();
+        assertThat(memory.tryReserve(MemoryUse.COMPACTION, optionalBytes)).isFalse();
         assertThat(reservedBytes()).as("would not suffice").isPositive();
         LocalCopy refused = copies.open(1);
         copies.write(refused, segment);
         assertThat(reservedBytes()).as("for a copy").isEqualTo(SEGMENTS * segment.length());
-        JobMemory other = process.join(LIMIT_BYTES);
         assertThat(other.tryReserve(MemoryUse.COMPACTION, SEGMENTS * segment.length())).isTrue();
 
         assertThat(reservedBytes()).isZero();

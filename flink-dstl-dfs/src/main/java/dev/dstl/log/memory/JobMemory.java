@@ -119,11 +119,6 @@ public final class JobMemory implements AvailabilityProvider, AutoCloseable {
         return process.isTight();
     }
 
-    /** Returns about how many bytes {@link #tryReserve} would grant now; may be negative. */
-    public long refusableRoomBytes() {
-        return process.refusableRoomBytes();
-    }
-
     /**
      * Registers a cache until the job ends.
      *

@@ -308,12 +308,6 @@ public final class ProcessMemory {
                 && reservedBytes(MemoryUse.ACTIVE) >= current.limitBytes / ACTIVE_SHARE;
     }
 
-    /** Returns about how many bytes an optional use would be granted now; may be negative. */
-    long refusableRoomBytes() {
-        Limits current = limits;
-        return current.jobs == 0 ? Long.MAX_VALUE : current.refusableBytes - neededBytes.get();
-    }
-
     /** Returns the bytes reserved for all uses that the limit applies to. */
     public long reservedBytes() {
         return neededBytes.get() + reservedBytes(MemoryUse.IDLE);

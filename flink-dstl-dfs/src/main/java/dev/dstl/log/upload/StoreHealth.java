@@ -294,9 +294,9 @@ final class StoreHealth {
                 LOG.warn(
                         "The changelog store {} has accepted nothing for {} s, the latest problem"
                                 + " was: {}. State changes are kept in memory and uploaded when it"
-                                + " is back: {} bytes wait, and at {} the tasks stop taking input."
-                                + " Checkpoints wait or are declined. Check the store; nothing has"
-                                + " to be restarted.",
+                                + " is back: {} bytes wait, and at {} at the latest the tasks"
+                                + " stop taking input. Checkpoints wait or are declined. Check the"
+                                + " store; nothing has to be restarted.",
                         store,
                         TimeUnit.MILLISECONDS.toSeconds(millis),
                         last,

@@ -143,7 +143,8 @@ class StoreHealthTest {
                             assertThat(all.get(1))
                                     .startsWith("WARN")
                                     .contains("has accepted nothing for 10 s")
-                                    .contains("4711 bytes wait, and at 104857600 the tasks stop")
+                                    .contains(
+                                            "4711 bytes wait, and at 104857600 at the latest the tasks")
                                     .contains("nothing has to be restarted");
                             assertThat(all.get(2))
                                     .isEqualTo(

@@ -18,10 +18,22 @@ package dev.dstl.spillable.incremental;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.dstl.spillable.chunk.ChunkFiles;
+import dev.dstl.spillable.chunk.SpillDirectories;
+import dev.dstl.spillable.partition.SealedPartition;
+import dev.dstl.spillable.partition.StateIdentity;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class CheckpointHistoryTest {
 
@@ -29,16 +41,38 @@ class CheckpointHistoryTest {
 
     private final CheckpointHistory history = new CheckpointHistory();
 
+    @TempDir Path disk;
+    private ChunkFiles chunks;
+    private SealedPartition partition;
+
+    @BeforeEach
+    void openPartition() throws IOException {
+        chunks = new ChunkFiles(new SpillDirectories(List.of(disk)), 1 << 20, () -> 0);
+        byte[] bytes;
+        try (InputStream golden = getClass().getResourceAsStream("/partition-v1.bin")) {
+            bytes = golden.readAllBytes();
+        }
+        partition =
+                new SealedPartition(
+                        chunks.write(MemorySegmentFactory.wrap(bytes), bytes.length),
+                        new StateIdentity(3, "counts", 17));
+    }
+
+    @AfterEach
+    void closeChunks() throws IOException {
+        chunks.close();
+    }
+
     private static SharedFile file(String name) {
         return new SharedFile(
                 name, new ByteStreamStateHandle(name, name.getBytes(StandardCharsets.UTF_8)));
     }
 
-    private static CheckpointedPartitions partitionsIn(SharedFile... files) {
+    /** The history asks for the files only, so one partition serves for all. */
+    private CheckpointedPartitions partitionsIn(SharedFile... files) {
         CheckpointedPartitions partitions = new CheckpointedPartitions();
         for (SharedFile file : files) {
-            // The history asks for the file only.
-            partitions.add(null, new PartitionLocation(file, 0, 1, 0));
+            partitions.add(partition, new PartitionLocation(file, 0, 1, 0));
         }
         return partitions;
     }

@@ -262,7 +262,8 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         MaterializationLifecycle lifecycle =
                 new MaterializationLifecycle(
                         bases, snapshots, writer, truncation, delegate, deleter);
-        MaterializationThrottle throttle = new MaterializationThrottle(System::nanoTime);
+        MaterializationThrottle throttle =
+                new MaterializationThrottle(limits.maxTimeFraction(), System::nanoTime);
         Materializer materializer =
                 new Materializer(
                         subtask,

@@ -104,9 +104,8 @@ public final class ChangelogBackendOptions {
                     .withDescription(
                             "Fraction of its time that a subtask may spend on early"
                                     + " materializations: with 0.2, none begins for four seconds after"
-                                    + " a materialization that took one. If not set, 0.15 for"
-                                    + " delegates whose snapshots copy all state. More than 0, at"
-                                    + " most 1. A job may override the cluster.");
+                                    + " a materialization that took one. More than 0, at most 1. A job"
+                                    + " may override the cluster.");
 
     private ChangelogBackendOptions() {}
 }

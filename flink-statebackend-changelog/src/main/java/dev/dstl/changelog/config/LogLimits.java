@@ -34,32 +34,23 @@ public final class LogLimits {
     /** Fraction of the time to load a base that a replay may take, however long that is. */
     private static final double REPLAY_TO_BASE_TIME = 0.25;
 
-    /**
-     * Part of the default fraction of time that a subtask has whose bases copy all of its state.
-     * They cost more than those of RocksDB, whose files are mostly uploaded before.
-     */
-    private static final double FULL_BASE_SHARE = 0.75;
-
     private final double ratioToBase;
     private final long minBytes;
     private final double replaySeconds;
     private final int maxParts;
     private final double maxTimeFraction;
-    private final double maxTimeFractionOfFullBases;
 
     private LogLimits(
             double ratioToBase,
             long minBytes,
             double replaySeconds,
             int maxParts,
-            double maxTimeFraction,
-            double maxTimeFractionOfFullBases) {
+            double maxTimeFraction) {
         this.ratioToBase = ratioToBase;
         this.minBytes = minBytes;
         this.replaySeconds = replaySeconds;
         this.maxParts = maxParts;
         this.maxTimeFraction = maxTimeFraction;
-        this.maxTimeFractionOfFullBases = maxTimeFractionOfFullBases;
     }
 
     /**
@@ -81,10 +72,7 @@ public final class LogLimits {
                 values.get(MATERIALIZE_MIN_LOG_SIZE).getBytes(),
                 values.get(MATERIALIZE_REPLAY_TIME).toMillis() / 1000.0,
                 values.get(MATERIALIZE_MAX_RUNS),
-                fraction,
-                values.isSet(MATERIALIZE_MAX_TIME_FRACTION)
-                        ? fraction
-                        : fraction * FULL_BASE_SHARE);
+                fraction);
     }
 
     /**
@@ -123,12 +111,8 @@ public final class LogLimits {
         return Math.max((double) minBytes, share);
     }
 
-    /**
-     * Returns the maximum fraction of the time for early materializations, in (0, 1].
-     *
-     * @param incremental whether bases share files with earlier ones
-     */
-    public double maxTimeFraction(boolean incremental) {
-        return incremental ? maxTimeFraction : maxTimeFractionOfFullBases;
+    /** Returns the maximum fraction of the time for early materializations, in (0, 1]. */
+    public double maxTimeFraction() {
+        return maxTimeFraction;
     }
 }

@@ -44,11 +44,6 @@ public final class TaskConfiguration {
         return job.contains(option);
     }
 
-    /** Returns whether the job or the TaskManager has a value for this key. */
-    boolean isSet(ConfigOption<?> option) {
-        return job.contains(option) || cluster.contains(option);
-    }
-
     /**
      * Returns the job's value, or the default. For keys that Flink's JobManager takes from the job
      * alone: the job's configuration is that of the client, which may differ from the

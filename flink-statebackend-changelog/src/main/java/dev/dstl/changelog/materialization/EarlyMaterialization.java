@@ -21,7 +21,6 @@ import dev.dstl.changelog.metrics.RestoreRate;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import javax.annotation.concurrent.GuardedBy;
-import org.apache.flink.runtime.state.IncrementalKeyedStateHandle;
 import org.apache.flink.runtime.state.StateObject;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
@@ -121,7 +120,7 @@ public final class EarlyMaterialization {
         }
         asked &= base <= askedForBase;
         if ((asked && now - notBeforeNanos < 0)
-                || !throttle.hasTime(limits.maxTimeFraction(isIncremental(checkpoint)))
+                || !throttle.hasTime()
                 || !isTooLong(checkpoint, Math.max(0, logBytes - staysBytes))) {
             return false;
         }
@@ -149,11 +148,6 @@ public final class EarlyMaterialization {
                 sizes.largest(),
                 replaySeconds(logBytes),
                 baseRate.seconds(baseBytes));
-    }
-
-    private static boolean isIncremental(ChangelogStateBackendHandle checkpoint) {
-        return checkpoint.getMaterializedStateHandles().stream()
-                .allMatch(base -> base instanceof IncrementalKeyedStateHandle);
     }
 
     /**

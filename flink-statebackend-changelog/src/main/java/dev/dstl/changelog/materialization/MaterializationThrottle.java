@@ -28,22 +28,22 @@ public final class MaterializationThrottle {
 
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(30);
 
+    private final double maxTimeFraction;
     private final LongSupplier nanoTime;
 
     @GuardedBy("this")
-    private long durationNanos;
-
-    @GuardedBy("this")
-    private long endNanos;
+    private long pauseEndNanos;
 
     /**
      * Creates a throttle without a pause.
      *
+     * @param maxTimeFraction maximum fraction of the time, in (0, 1]
      * @param nanoTime a monotonic clock
      */
-    public MaterializationThrottle(LongSupplier nanoTime) {
+    public MaterializationThrottle(double maxTimeFraction, LongSupplier nanoTime) {
+        this.maxTimeFraction = maxTimeFraction;
         this.nanoTime = nanoTime;
-        this.endNanos = nanoTime.getAsLong();
+        this.pauseEndNanos = nanoTime.getAsLong();
     }
 
     /**
@@ -52,17 +52,12 @@ public final class MaterializationThrottle {
      * @param nanos its duration, not negative
      */
     public synchronized void ended(long nanos) {
-        durationNanos = nanos;
-        endNanos = nanoTime.getAsLong();
+        double pause = nanos * (1 / maxTimeFraction - 1);
+        pauseEndNanos = nanoTime.getAsLong() + Math.min((long) pause, LONGEST_PAUSE_NANOS);
     }
 
-    /**
-     * Returns whether the pause after the last materialization is over.
-     *
-     * @param maxTimeFraction maximum fraction of the time, in (0, 1]
-     */
-    synchronized boolean hasTime(double maxTimeFraction) {
-        double pause = durationNanos * (1 / maxTimeFraction - 1);
-        return nanoTime.getAsLong() - endNanos >= Math.min((long) pause, LONGEST_PAUSE_NANOS);
+    /** Returns whether the last pause is over. */
+    synchronized boolean hasTime() {
+        return nanoTime.getAsLong() - pauseEndNanos >= 0;
     }
 }

@@ -303,7 +303,7 @@ class AbortedCheckpointTest {
                         deleter,
                         getClass().getClassLoader(),
                         new MaterializationMetrics(new RecordedMetrics()),
-                        new MaterializationThrottle(System::nanoTime),
+                        new MaterializationThrottle(1, System::nanoTime),
                         false,
                         failure -> {}),
                 truncation,

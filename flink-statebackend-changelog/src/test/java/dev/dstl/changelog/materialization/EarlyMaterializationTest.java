@@ -25,15 +25,12 @@ import dev.dstl.changelog.config.TaskConfiguration;
 import dev.dstl.changelog.metrics.RestoreRate;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
 import org.apache.flink.runtime.state.KeyGroupsStateHandle;
-import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
@@ -52,7 +49,6 @@ class EarlyMaterializationTest {
     private long nowMillis;
     private int asked;
     private boolean basesOmitTimers;
-    private boolean incremental = true;
     private MaterializationThrottle throttle;
     private RestoreRate changelogRate = new RestoreRate(16 << 20, 0);
 
@@ -273,40 +269,6 @@ class EarlyMaterializationTest {
         assertThat(asked).isEqualTo(2);
     }
 
-    /** 0.15 of the time, not 0.2. */
-    @Test
-    void basesThatCopyEverything_areTakenLessOften() {
-        incremental = false;
-        EarlyMaterialization early = early();
-        early.checkpointAssembled(checkpoint(1, 1, 1, 100));
-        nowMillis += 9_000;
-        throttle.ended(TimeUnit.SECONDS.toNanos(9));
-        nowMillis += 50_999;
-        early.checkpointAssembled(checkpoint(2, 1, 1, 100));
-        assertThat(asked).as("nine seconds of less than sixty").isEqualTo(1);
-        nowMillis += 1;
-        early.checkpointAssembled(checkpoint(2, 1, 1, 100));
-        assertThat(asked).isEqualTo(2);
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void configuredFraction_appliesToAllBases(boolean byJob) {
-        incremental = false;
-        (byJob ? job : cluster)
-                .setString("state.changelog.dstl.materialize.max-time-fraction", "0.2");
-        EarlyMaterialization early = early();
-        early.checkpointAssembled(checkpoint(1, 1, 1, 100));
-        nowMillis += 9_000;
-        throttle.ended(TimeUnit.SECONDS.toNanos(9));
-        nowMillis += 35_999;
-        early.checkpointAssembled(checkpoint(2, 1, 1, 100));
-        assertThat(asked).isEqualTo(1);
-        nowMillis += 1;
-        early.checkpointAssembled(checkpoint(2, 1, 1, 100));
-        assertThat(asked).isEqualTo(2);
-    }
-
     @Test
     void rareCheckpoints_doNotCountAsTimeOfAMaterialization() {
         EarlyMaterialization early = early();
@@ -387,7 +349,7 @@ class EarlyMaterializationTest {
 
     private EarlyMaterialization early(long bytesOfUnknownSize) {
         LogLimits limits = LogLimits.of(new TaskConfiguration(job, cluster));
-        throttle = new MaterializationThrottle(this::nanoTime);
+        throttle = new MaterializationThrottle(limits.maxTimeFraction(), this::nanoTime);
         return new EarlyMaterialization(
                 limits,
                 bytesOfUnknownSize,
@@ -403,19 +365,22 @@ class EarlyMaterializationTest {
         return TimeUnit.MILLISECONDS.toNanos(nowMillis);
     }
 
-    private ChangelogStateBackendHandle checkpoint(
+    private static ChangelogStateBackendHandle checkpoint(
             long materializationId, int baseBytes, long logBytes, int parts) {
         return checkpoint(materializationId, baseBytes, logBytes, parts, 0);
     }
 
-    private ChangelogStateBackendHandle checkpoint(
+    private static ChangelogStateBackendHandle checkpoint(
             long materializationId, int baseBytes, long logBytes, int parts, long newBytes) {
         List<Tuple2<StreamStateHandle, Long>> positions = new ArrayList<>();
         for (int part = 0; part < parts; part++) {
             positions.add(Tuple2.of(new ByteStreamStateHandle("segment", new byte[0]), 0L));
         }
         return new ChangelogStateBackendHandleImpl(
-                List.of(base(baseBytes)),
+                List.of(
+                        new KeyGroupsStateHandle(
+                                new KeyGroupRangeOffsets(KEY_GROUPS),
+                                new ByteStreamStateHandle("base", new byte[baseBytes]))),
                 List.of(
                         new ChangelogStateHandleStreamImpl(
                                 positions, KEY_GROUPS, logBytes, logBytes, "dstl")),
@@ -423,13 +388,5 @@ class EarlyMaterializationTest {
                 1,
                 materializationId,
                 newBytes);
-    }
-
-    private KeyedStateHandle base(int bytes) {
-        StreamStateHandle file = new ByteStreamStateHandle("base", new byte[bytes]);
-        return incremental
-                ? new IncrementalRemoteKeyedStateHandle(
-                        new UUID(0, 0), KEY_GROUPS, 1, List.of(), List.of(), file)
-                : new KeyGroupsStateHandle(new KeyGroupRangeOffsets(KEY_GROUPS), file);
     }
 }

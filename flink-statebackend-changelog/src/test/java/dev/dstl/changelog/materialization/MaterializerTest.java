@@ -76,7 +76,8 @@ class MaterializerTest {
             new ManuallyTriggeredScheduledExecutorService();
     private final RecordedMetrics metrics = new RecordedMetrics();
     private final List<Throwable> failures = new ArrayList<>();
-    private final MaterializationThrottle throttle = new MaterializationThrottle(System::nanoTime);
+    private final MaterializationThrottle throttle =
+            new MaterializationThrottle(1e-9, System::nanoTime);
     private Executor interrupts = Runnable::run;
     private boolean fatal;
     private boolean onlyWithCheckpoints;
@@ -348,12 +349,12 @@ class MaterializerTest {
         update();
         materializer.trigger();
         mailbox.runAll();
-        assertThat(throttle.hasTime(1e-9)).as("it runs").isTrue();
+        assertThat(throttle.hasTime()).as("it runs").isTrue();
 
         uploads.triggerAll();
         mailbox.runAll();
 
-        assertThat(throttle.hasTime(1e-9)).isFalse();
+        assertThat(throttle.hasTime()).isFalse();
     }
 
     @Test
@@ -371,7 +372,7 @@ class MaterializerTest {
         mailbox.runAll();
 
         assertThat(metrics.count(MaterializationMetrics.FAILED_MATERIALIZATION)).isEqualTo(1);
-        assertThat(throttle.hasTime(1e-9)).isFalse();
+        assertThat(throttle.hasTime()).isFalse();
     }
 
     @Test

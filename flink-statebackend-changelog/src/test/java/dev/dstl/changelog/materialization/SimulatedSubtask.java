@@ -25,16 +25,13 @@ import dev.dstl.log.testing.ManualTimers;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.Path;
-import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
 import org.apache.flink.runtime.state.KeyGroupsStateHandle;
-import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle.ChangelogStateBackendHandleImpl;
@@ -58,7 +55,6 @@ final class SimulatedSubtask {
             ChangelogBackendOptions.MATERIALIZE_MAX_TIME_FRACTION.defaultValue();
 
     private final Random random;
-    private final boolean incremental;
     private final double maxTimeFraction;
     private final long intervalMillis;
     private final double meanBytes;
@@ -121,10 +117,9 @@ final class SimulatedSubtask {
             long intervalMillis,
             long latencyMillis,
             double bytesPerMilli,
-            boolean incremental,
             double compacted) {
         this.random = random;
-        this.incremental = incremental;
+        this.maxTimeFraction = maxTimeFraction;
         this.stateBytes = stateBytes;
         this.stateBytesBefore = stateBytes;
         this.baseBytes = stateBytes;
@@ -139,7 +134,7 @@ final class SimulatedSubtask {
                 String.format(
                         "%d slow restores, state %d, %.0f bytes +- %.2f per checkpoint, survivors"
                                 + " %.2f, new %.2f, every %d ms, store %d ms and %.0f bytes/ms,"
-                                + " time %.1f, incremental %s, level 0 compacted %.2f",
+                                + " time %.1f, level 0 compacted %.2f",
                         slowRestores,
                         stateBytes,
                         meanBytes,
@@ -150,7 +145,6 @@ final class SimulatedSubtask {
                         latencyMillis,
                         bytesPerMilli,
                         maxTimeFraction,
-                        incremental,
                         compacted);
         this.changelog =
                 new SimulatedChangelog(
@@ -166,18 +160,15 @@ final class SimulatedSubtask {
             ofSize.setString("state.changelog.dstl.materialize.replay-time", "0 s");
         }
         ofSize.setString("state.changelog.dstl.materialize.max-runs", "0");
-        if (maxTimeFraction != DEFAULT_TIME_FRACTION) {
-            ofSize.setString(
-                    "state.changelog.dstl.materialize.max-time-fraction",
-                    Double.toString(maxTimeFraction));
-        }
+        ofSize.setString(
+                "state.changelog.dstl.materialize.max-time-fraction",
+                Double.toString(maxTimeFraction));
         LogLimits limits = LogLimits.of(new TaskConfiguration(ofSize, ofSize));
-        this.maxTimeFraction = limits.maxTimeFraction(incremental);
         RestoreRate changelogRate = new RestoreRate(16 << 20, LEAST_MEASURED_BYTES);
         for (int restore = 0; restore < slowRestores; restore++) {
             changelogRate.measured(5 << 20, TimeUnit.SECONDS.toNanos(75));
         }
-        this.throttle = new MaterializationThrottle(timers::nanoTime);
+        this.throttle = new MaterializationThrottle(limits.maxTimeFraction(), timers::nanoTime);
         this.early =
                 new EarlyMaterialization(
                         limits,
@@ -225,7 +216,6 @@ final class SimulatedSubtask {
             int slowRestores,
             long latencyMillis,
             double bytesPerMilli) {
-        boolean incremental = random.nextBoolean();
         return new SimulatedSubtask(
                 random,
                 maxTimeFraction,
@@ -238,8 +228,7 @@ final class SimulatedSubtask {
                 (long) logUniform(random, 100, 10_000),
                 latencyMillis,
                 bytesPerMilli,
-                incremental,
-                incremental && random.nextBoolean() ? random.nextDouble() : 1);
+                random.nextBoolean() ? 1 : random.nextDouble());
     }
 
     /** Returns a job with identical checkpoints, one every second. */
@@ -267,7 +256,6 @@ final class SimulatedSubtask {
                 1_000,
                 materializationMillis,
                 1e15,
-                false,
                 1);
     }
 
@@ -291,7 +279,7 @@ final class SimulatedSubtask {
         largestBytes = Math.max(largestBytes, changelog.bytes());
         applyRule();
 
-        boolean mayBegin = !materializing && throttle.hasTime(maxTimeFraction);
+        boolean mayBegin = !materializing && throttle.hasTime();
         int before = materializations;
         long formerBusyBytes = busy ? busyBytes : 0;
         early.checkpointAssembled(handle());
@@ -363,7 +351,10 @@ final class SimulatedSubtask {
                 List.of(Tuple2.of(new ByteStreamStateHandle("segment", new byte[0]), 0L));
         long newBytes = changelog.takeNewBytes();
         return new ChangelogStateBackendHandleImpl(
-                List.of(base()),
+                List.of(
+                        new KeyGroupsStateHandle(
+                                new KeyGroupRangeOffsets(KEY_GROUPS),
+                                new FileStateHandle(new Path("/base"), baseBytes))),
                 List.of(
                         new ChangelogStateHandleStreamImpl(
                                 segments, KEY_GROUPS, changelog.bytes(), newBytes, "dstl")),
@@ -371,14 +362,6 @@ final class SimulatedSubtask {
                 1,
                 baseId,
                 newBytes);
-    }
-
-    private KeyedStateHandle base() {
-        StreamStateHandle file = new FileStateHandle(new Path("/base"), baseBytes);
-        return incremental
-                ? new IncrementalRemoteKeyedStateHandle(
-                        new UUID(0, 0), KEY_GROUPS, baseId, List.of(), List.of(), file)
-                : new KeyGroupsStateHandle(new KeyGroupRangeOffsets(KEY_GROUPS), file);
     }
 
     private long nowMillis() {

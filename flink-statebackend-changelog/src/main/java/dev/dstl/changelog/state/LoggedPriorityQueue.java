@@ -143,11 +143,7 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
         try {
             int sizeBefore = knownSize();
             boolean headChanged = delegate.add(toAdd);
-            if (sizeBefore != UNKNOWN && sizeBefore == knownSize()) {
-                log.dropRecord();
-            } else {
-                appendUnlessRepeated(RecordKind.PUT, toAdd, record);
-            }
+            appendUnlessRedundant(RecordKind.PUT, toAdd, record, sizeBefore);
             return headChanged;
         } catch (Throwable t) {
             throw incomplete(t);
@@ -160,11 +156,7 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
         try {
             int sizeBefore = knownSize();
             boolean headChanged = delegate.remove(toRemove);
-            if (sizeBefore != UNKNOWN && sizeBefore == knownSize()) {
-                log.dropRecord();
-            } else {
-                appendUnlessRepeated(RecordKind.DELETE, toRemove, record);
-            }
+            appendUnlessRedundant(RecordKind.DELETE, toRemove, record, sizeBefore);
             return headChanged;
         } catch (Throwable t) {
             throw incomplete(t);
@@ -231,8 +223,18 @@ final class LoggedPriorityQueue<T extends Keyed<?>> implements KeyGroupedInterna
         append(kind, element, record, slot);
     }
 
-    private void appendUnlessRepeated(RecordKind kind, T element, DataOutputSerializer record)
+    /**
+     * Appends the record of a change, unless that certainly changed nothing.
+     *
+     * @param sizeBefore {@link #knownSize} before the change
+     */
+    private void appendUnlessRedundant(
+            RecordKind kind, T element, DataOutputSerializer record, int sizeBefore)
             throws IOException {
+        if (sizeBefore != UNKNOWN && sizeBefore == knownSize()) {
+            log.dropRecord();
+            return;
+        }
         if (!usesRecent) {
             log.append(kind, keyGroup(element));
             return;

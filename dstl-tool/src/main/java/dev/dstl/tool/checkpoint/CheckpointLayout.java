@@ -75,7 +75,7 @@ public final class CheckpointLayout {
      * Returns whether Flink has made a directory for the checkpoints of a job with an id: the name
      * alone does not tell, as others name directories by hashes as well.
      */
-    public static boolean isOfJob(Path directory, List<FileStatus> listed) {
+    static boolean isOfJob(Path directory, List<FileStatus> listed) {
         return Directories.isOfJob(directory) && holdsCheckpoints(listed);
     }
 

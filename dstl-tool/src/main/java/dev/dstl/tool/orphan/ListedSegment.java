@@ -18,52 +18,30 @@ package dev.dstl.tool.orphan;
 
 import dev.dstl.log.store.SegmentName;
 import org.apache.flink.core.fs.FileStatus;
-import org.apache.flink.core.fs.Path;
 
 /** A file that is named like a segment. Immutable. */
-final class ListedSegment {
+final class ListedSegment extends ListedFile {
 
     private final SegmentName name;
-    private final Path file;
-    private final long bytes;
-    private final long modifiedEpochMillis;
 
     ListedSegment(SegmentName name, FileStatus status) {
+        super(status);
         this.name = name;
-        this.file = status.getPath();
-        this.bytes = status.getLen();
-        this.modifiedEpochMillis = status.getModificationTime();
     }
 
     SegmentName name() {
         return name;
     }
 
-    Path file() {
-        return file;
-    }
-
     /**
      * Returns the writer: one incarnation of a TaskManager's storage, whose name is never reused.
      */
     String writer() {
-        return file.getParent().getName();
+        return file().getParent().getName();
     }
 
     /** Returns the id of the job that wrote it. */
     String job() {
-        return file.getParent().getParent().getParent().getName();
-    }
-
-    long bytes() {
-        return bytes;
-    }
-
-    /**
-     * Returns the modification time in milliseconds since the epoch; 0 or less if the file system
-     * does not know it.
-     */
-    long modifiedEpochMillis() {
-        return modifiedEpochMillis;
+        return file().getParent().getParent().getParent().getName();
     }
 }

@@ -19,8 +19,6 @@ package dev.dstl.tool.orphan;
 import dev.dstl.tool.output.ByteSize;
 import dev.dstl.tool.output.Report;
 import dev.dstl.tool.output.Table;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -232,10 +230,7 @@ public final class OrphanReport implements Report {
         if (!orphans.isEmpty()) {
             Table table = new Table("written", ">bytes", "orphan");
             for (ListedSegment orphan : orphans) {
-                table.row(
-                        written(orphan.modifiedEpochMillis()),
-                        ByteSize.text(orphan.bytes()),
-                        orphan.file());
+                table.row(orphan.written(), ByteSize.text(orphan.bytes()), orphan.file());
             }
             text.append('\n').append(table.text());
         }
@@ -251,16 +246,7 @@ public final class OrphanReport implements Report {
 
     private String newestCheckpoint(ListedSegment undecidedOrphan) {
         OptionalLong checkpoint = undecided.get(undecidedOrphan.file());
-        return checkpoint.isPresent() ? time(checkpoint.getAsLong()) : "none";
-    }
-
-    /** Returns when a file was written, as text. */
-    static String written(long modifiedEpochMillis) {
-        return modifiedEpochMillis > 0 ? time(modifiedEpochMillis) : "not known";
-    }
-
-    private static String time(long epochMillis) {
-        return Instant.ofEpochMilli(epochMillis).truncatedTo(ChronoUnit.SECONDS).toString();
+        return checkpoint.isPresent() ? ListedFile.time(checkpoint.getAsLong()) : "none";
     }
 
     @Override
@@ -290,10 +276,7 @@ public final class OrphanReport implements Report {
         json.put("jobsWithoutCheckpoint", jobs);
         List<Object> files = new ArrayList<>();
         for (ListedSegment orphan : orphans) {
-            Map<String, Object> file = new LinkedHashMap<>();
-            file.put("file", orphan.file().toString());
-            file.put("bytes", orphan.bytes());
-            file.put("modifiedEpochMillis", orphan.modifiedEpochMillis());
+            Map<String, Object> file = orphan.json();
             boolean kept = undecided.containsKey(orphan.file());
             file.put("deleted", !kept && failures != null && !failures.containsKey(orphan.file()));
             file.put("jobMayRun", kept);

@@ -59,7 +59,7 @@ public final class StateFileReport {
             Table table = new Table("written", ">bytes", "needed", "state file of no checkpoint");
             for (UnnamedStateFile file : unnamed) {
                 table.row(
-                        OrphanReport.written(file.modifiedEpochMillis()),
+                        file.written(),
                         ByteSize.text(file.bytes()),
                         file.isOfRunningJob() ? "maybe" : "no",
                         file.file());
@@ -78,10 +78,7 @@ public final class StateFileReport {
         json.put("unnamedBytes", bytes());
         List<Object> files = new ArrayList<>();
         for (UnnamedStateFile unnamedFile : unnamed) {
-            Map<String, Object> file = new LinkedHashMap<>();
-            file.put("file", unnamedFile.file().toString());
-            file.put("bytes", unnamedFile.bytes());
-            file.put("modifiedEpochMillis", unnamedFile.modifiedEpochMillis());
+            Map<String, Object> file = unnamedFile.json();
             file.put("jobMayRun", unnamedFile.isOfRunningJob());
             files.add(file);
         }

@@ -124,8 +124,8 @@ public final class StateFileSearch {
 
     private void visit(FileAccess root, Path directory) throws ToolException {
         List<FileStatus> listed = listOnce(root, directory);
-        boolean ofJob = CheckpointLayout.isOfJob(directory, listed);
         boolean withCheckpoints = CheckpointLayout.holdsCheckpoints(listed);
+        boolean ofJob = withCheckpoints && Directories.isOfJob(directory);
         for (FileStatus status : listed) {
             Path below = status.getPath();
             if (!status.isDir() || CheckpointLayout.isOfCheckpoint(below)) {

@@ -17,33 +17,15 @@
 package dev.dstl.tool.orphan;
 
 import org.apache.flink.core.fs.FileStatus;
-import org.apache.flink.core.fs.Path;
 
 /** A state file that no checkpoint names. Immutable. */
-final class UnnamedStateFile {
+final class UnnamedStateFile extends ListedFile {
 
-    private final FileStatus status;
     private final boolean ofRunningJob;
 
     UnnamedStateFile(FileStatus status, boolean ofRunningJob) {
-        this.status = status;
+        super(status);
         this.ofRunningJob = ofRunningJob;
-    }
-
-    Path file() {
-        return status.getPath();
-    }
-
-    long bytes() {
-        return status.getLen();
-    }
-
-    /**
-     * Returns the modification time in milliseconds since the epoch; 0 or less if the file system
-     * does not know it.
-     */
-    long modifiedEpochMillis() {
-        return status.getModificationTime();
     }
 
     /** Returns whether its job may run and name it in its next checkpoint. */

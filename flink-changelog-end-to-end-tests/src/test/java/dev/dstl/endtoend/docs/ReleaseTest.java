@@ -101,11 +101,16 @@ class ReleaseTest {
         }
         assertThat(run(copy, "bin/version", release)).isEmpty();
         assertThat(Files.readString(copy.resolve("docs/quickstart.md")))
-                .contains("-" + release + ".jar", "<version>" + release + "</version>");
+                .contains(
+                        "git clone --branch v" + release + " https://",
+                        "-" + release + ".jar",
+                        "<version>" + release + "</version>");
         assertThat(Files.readString(copy.resolve("CHANGELOG.md")))
                 .containsPattern("(?m)^## " + Pattern.quote(release) + " \\(20\\d\\d-");
 
         assertThat(run(copy, "bin/version", "12.34.0-SNAPSHOT")).isEmpty();
+        assertThat(Files.readString(copy.resolve("docs/quickstart.md")))
+                .contains("git clone https://");
         assertThat(Files.readString(copy.resolve("docs/job-authors.md")))
                 .contains("<version>12.34.0-SNAPSHOT</version>");
         assertThat(Files.readString(copy.resolve("CHANGELOG.md")))

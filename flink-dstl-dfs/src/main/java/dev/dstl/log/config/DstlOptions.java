@@ -139,8 +139,8 @@ public final class DstlOptions {
                             "Memory for the changelogs of all jobs of a TaskManager:"
                                     + " buffers, uploads, compaction. When it is used up,"
                                     + " tasks stop taking input until uploads catch up. Flink counts"
-                                    + " uploads only, per job. If jobs differ, the largest value"
-                                    + " applies. At least batch.persist-size-threshold.");
+                                    + " uploads only, per job. At least"
+                                    + " batch.persist-size-threshold.");
 
     /** What happens after a failed upload attempt: none, fixed or until-success. */
     public static final ConfigOption<String> RETRY_POLICY =

@@ -54,7 +54,7 @@ public final class LocalCopies implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 1 << 16;
 
-    private static final String TOO_SLOW = "the disk does not keep up";
+    private static final String NO_MEMORY = "the disk does not keep up, or its memory is needed";
 
     private final LocalDirectories directories;
     private final Executor disk;
@@ -130,7 +130,7 @@ public final class LocalCopies implements AutoCloseable {
     /** Starts to write a copy, if the disk keeps up. Called at most once per copy. */
     public void write(LocalCopy copy, EncodedSegment segment) {
         if (!tryWait(segment.length())) {
-            failed(TOO_SLOW);
+            failed(NO_MEMORY);
             return;
         }
         copy.waitsFor(segment);
@@ -180,7 +180,7 @@ public final class LocalCopies implements AutoCloseable {
     private void giveWay() {
         for (LocalCopy next = waiting.poll(); next != null; next = waiting.poll()) {
             free(next);
-            failed(TOO_SLOW);
+            failed(NO_MEMORY);
         }
     }
 

@@ -60,6 +60,7 @@ import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.StateBackend.KeyedStateBackendParameters;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
@@ -76,6 +77,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
 
     private final KeyedStateBackendParameters<K> parameters;
     private final Environment environment;
+    private final StateBackend stateBackend;
     private final DelegateFactory<K> delegates;
     private final Configuration cluster;
     private final Configuration job;
@@ -83,12 +85,16 @@ final class ChangelogKeyedStateBackendBuilder<K> {
 
     /**
      * @param parameters from Flink
+     * @param stateBackend whose keyed backends are delegates
      * @param delegates creates a delegate from snapshots
      */
     ChangelogKeyedStateBackendBuilder(
-            KeyedStateBackendParameters<K> parameters, DelegateFactory<K> delegates) {
+            KeyedStateBackendParameters<K> parameters,
+            StateBackend stateBackend,
+            DelegateFactory<K> delegates) {
         this.parameters = parameters;
         this.environment = parameters.getEnv();
+        this.stateBackend = stateBackend;
         this.delegates = delegates;
         this.cluster = environment.getTaskManagerInfo().getConfiguration();
         this.job = new Configuration(environment.getJobConfiguration());
@@ -127,6 +133,7 @@ final class ChangelogKeyedStateBackendBuilder<K> {
         DeploymentCheck deployment = new DeploymentCheck(environment);
         deployment.installation();
         deployment.keys();
+        deployment.delegate(stateBackend.getClass().getName());
         StateChangelogStorage<?> storage = deployment.storage();
         if (storage instanceof ChangelogStorage) {
             ((ChangelogStorage) storage).restoring();

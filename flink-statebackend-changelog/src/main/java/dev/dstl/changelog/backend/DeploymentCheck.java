@@ -17,6 +17,7 @@
 package dev.dstl.changelog.backend;
 
 import static org.apache.flink.configuration.CheckpointingOptions.FILE_MERGING_ENABLED;
+import static org.apache.flink.configuration.StateBackendOptions.STATE_BACKEND;
 import static org.apache.flink.configuration.StateChangelogOptions.ENABLE_STATE_CHANGE_LOG;
 import static org.apache.flink.configuration.StateChangelogOptions.STATE_CHANGE_LOG_STORAGE;
 
@@ -40,6 +41,9 @@ import org.apache.flink.runtime.state.memory.MemoryBackendCheckpointStorageAcces
  * thread.
  */
 final class DeploymentCheck {
+
+    /** ForSt of Flink 2, which 1.20 does not have. */
+    private static final String FORST_PACKAGE = "org.apache.flink.state.forst.";
 
     private final Environment environment;
     private final Configuration cluster;
@@ -139,6 +143,24 @@ final class DeploymentCheck {
                             "'%s' is true, which DSTL does not support; set it to false for jobs with"
                                     + " a changelog.",
                             FILE_MERGING_ENABLED.key()));
+        }
+    }
+
+    /**
+     * Checks that a changelog works over the state backend of this class. Over ForSt it does not:
+     * bases that overlap after a rescaling are separated through canonical snapshots, which ForSt
+     * has not.
+     *
+     * @throws MisconfigurationException if it does not
+     */
+    void delegate(String stateBackend) {
+        if (stateBackend.startsWith(FORST_PACKAGE)) {
+            throw new MisconfigurationException(
+                    String.format(
+                            "'%s' is forst (%s), which cannot be the delegate of a changelog: a"
+                                    + " rescaled job could not be restored; use rocksdb, or set"
+                                    + " '%s: false'.",
+                            STATE_BACKEND.key(), stateBackend, ENABLE_STATE_CHANGE_LOG.key()));
         }
     }
 

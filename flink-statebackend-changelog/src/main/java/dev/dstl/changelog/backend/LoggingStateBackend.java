@@ -61,7 +61,9 @@ public abstract class LoggingStateBackend extends WrappingStateBackend {
             return replayed(parameters);
         }
         CheckpointableKeyedStateBackend<K> backend =
-                new ChangelogKeyedStateBackendBuilder<>(parameters, delegates(parameters)).build();
+                new ChangelogKeyedStateBackendBuilder<>(
+                                parameters, getDelegatedStateBackend(), delegates(parameters))
+                        .build();
         StartReport.log(parameters.getEnv(), getDelegatedStateBackend());
         return backend;
     }

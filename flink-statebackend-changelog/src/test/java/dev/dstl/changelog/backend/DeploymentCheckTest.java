@@ -187,6 +187,19 @@ class DeploymentCheckTest {
                 .isEqualTo(ThrowableType.NonRecoverableError);
     }
 
+    @Test
+    void forst_whichHasNoCanonicalSnapshots_isMisuse() throws Exception {
+        DeploymentCheck check = check(null, fileSystem());
+
+        assertThatThrownBy(() -> check.delegate("org.apache.flink.state.forst.ForStStateBackend"))
+                .isInstanceOf(MisconfigurationException.class)
+                .hasMessage(
+                        "'state.backend.type' is forst (org.apache.flink.state.forst.ForStStateBackend),"
+                                + " which cannot be the delegate of a changelog: a rescaled job could"
+                                + " not be restored; use rocksdb, or set 'state.changelog.enabled:"
+                                + " false'.");
+    }
+
     private CheckpointStorage fileSystem() {
         return new FileSystemCheckpointStorage(directory.toUri());
     }

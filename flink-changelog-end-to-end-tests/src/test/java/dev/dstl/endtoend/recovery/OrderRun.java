@@ -63,8 +63,7 @@ final class OrderRun {
     private final GatedPace pace;
     private final FailingOrderWorkload workload;
     private final Map<JobID, Long> abortedByCancellation = new HashMap<>();
-    private final List<Path> kept = new ArrayList<>();
-    private final List<Path> claimed = new ArrayList<>();
+    private final RestoredCheckpoints restored = new RestoredCheckpoints();
     private final List<JobID> withoutDstl = new ArrayList<>();
     private ProgressBoard board;
     @Nullable private JobVersion version;
@@ -135,19 +134,18 @@ final class OrderRun {
         }
     }
 
-    @SuppressWarnings("deprecation") // Flink advises against LEGACY, and supports it.
     void submitFrom(RetainedCheckpoint checkpoint, RestoreMode mode) throws Exception {
-        submitFrom(checkpoint.path(), mode);
-        Path restored = Paths.get(URI.create(checkpoint.path()));
-        if (mode == RestoreMode.LEGACY) {
-            kept.add(restored);
-        } else if (mode == RestoreMode.CLAIM) {
-            claimed.add(restored);
-        }
+        submitRestored(checkpoint.path(), mode);
+        restored.add(Paths.get(URI.create(checkpoint.path())), mode);
     }
 
-    /** Submits a job that restores a checkpoint or savepoint. */
+    /** Submits a job that restores a savepoint, or a checkpoint that does not count as one. */
     void submitFrom(String path, RestoreMode mode) throws Exception {
+        submitRestored(path, mode);
+        restored.addSavepoint();
+    }
+
+    private void submitRestored(String path, RestoreMode mode) throws Exception {
         JobGraph graph = graph();
         graph.setSavepointRestoreSettings(SavepointRestoreSettings.forPath(path, false, mode));
         submit(graph);
@@ -273,18 +271,9 @@ final class OrderRun {
         return withoutDstl;
     }
 
-    /** Returns the checkpoints that neither Flink nor this run deletes. */
-    List<Path> keptCheckpoints() {
-        return kept;
-    }
-
-    /**
-     * Returns the checkpoints that jobs have claimed. Flink keeps such a checkpoint until none of
-     * its files is needed. A job that is cancelled before leaves it behind, and the job that claims
-     * the files next deletes them without it.
-     */
-    List<Path> claimedCheckpoints() {
-        return claimed;
+    /** Returns the checkpoints that jobs have restored. */
+    RestoredCheckpoints restoredCheckpoints() {
+        return restored;
     }
 
     /** Cancels the job, with or without checkpoints. */

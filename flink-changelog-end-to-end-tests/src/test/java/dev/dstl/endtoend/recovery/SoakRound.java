@@ -153,12 +153,14 @@ final class SoakRound {
      */
     private void verifyFiles(RecoveryCluster cluster, OrderRun run, long sinceMillis)
             throws Exception {
-        List<Path> kept = new ArrayList<>(run.keptCheckpoints());
+        List<Path> kept = new ArrayList<>(run.restoredCheckpoints().whole());
         kept.add(run.savepointDirectory());
         CheckpointFiles checkpoints =
                 new CheckpointFiles(List.of(cluster.checkpoints(), run.savepointDirectory()));
         CheckpointFiles needed =
-                kills ? new CheckpointFiles(kept) : checkpoints.without(run.claimedCheckpoints());
+                kills
+                        ? new CheckpointFiles(kept)
+                        : checkpoints.without(run.restoredCheckpoints().claimed());
         Set<String> segments = new HashSet<>(cluster.segmentsLeftByTheJobManager());
         Set<Path> files = new HashSet<>();
         for (Map.Entry<JobID, Long> aborted : run.abortedByCancellation().entrySet()) {

@@ -162,6 +162,27 @@ class SharedStateRegistrationTest {
         assertThat(log.store().segments()).hasSize(1);
     }
 
+    /**
+     * A rule of Flink, whatever the backend: a job that claims a checkpoint owns all that it names,
+     * also what an earlier job had of a checkpoint that it restored with {@code LEGACY}.
+     */
+    @Test
+    @SuppressWarnings("deprecation") // Flink advises against LEGACY, and supports it.
+    void filesOfACheckpointRestoredWithLegacy_areDeletedByTheJobThatClaimsTheNextOne()
+            throws Exception {
+        appendFrames(writer, "a");
+        ChangelogStateHandleStreamImpl original = persist(writer, 1);
+        restart(original, RestoreMode.LEGACY);
+        ChangelogStateHandleStreamImpl next = roundTrip(original);
+        register(next, 2);
+        registry.unregisterUnusedState(3);
+        assertThat(log.store().segments()).hasSize(1);
+
+        restart(next, RestoreMode.CLAIM);
+        registry.unregisterUnusedState(3);
+        assertThat(log.store().segments()).isEmpty();
+    }
+
     @Test
     void batchesThatTravelInline_areWrittenOnceEach() throws Exception {
         close();

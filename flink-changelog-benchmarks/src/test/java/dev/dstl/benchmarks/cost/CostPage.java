@@ -69,7 +69,7 @@ final class CostPage {
                 "",
                 "Of all subtasks, per checkpoint: what they acknowledge, `_metadata`, the file below"
                         + " `high-availability.storageDir` where there is"
-                        + " [high availability](operations.md#sizing), and the heap for the first"
+                        + " [high availability](sizing.md#high-availability), and the heap for the first"
                         + " checkpoint the JobManager holds, with Flink's registry of shared state,"
                         + " and for each further one.",
                 "",

@@ -113,12 +113,16 @@ class ConfigurationPageTest {
                         option -> FLINKS_OPTIONS.get(option.key()))
                 .section(
                         "Changelog storage",
-                        "The TaskManagers read these when their first task with a changelog"
-                                + " starts.",
+                        "A TaskManager reads these from the configuration that its process was"
+                                + " started with, so [a change](deployment.md#changing-a-key) needs"
+                                + " a restart of the TaskManagers, not only of the job.",
                         DstlOptions.class)
                 .section(
                         "Changelog state backend",
-                        "In addition to Flink's options.",
+                        "In addition to Flink's options. A job that sets one of those that may"
+                                + " override the cluster takes"
+                                + " [a change](deployment.md#changing-a-key) when it is submitted"
+                                + " again.",
                         ChangelogBackendOptions.class)
                 .section(
                         "Spillable heap",

@@ -59,7 +59,9 @@ class SnippetsTest {
                             "taskManager",
                             "job"),
                     "FlinkSessionJob",
-                    Set.of("deploymentName", "flinkConfiguration", "job"));
+                    Set.of("deploymentName", "flinkConfiguration", "job"),
+                    "FlinkStateSnapshot",
+                    Set.of("backoffLimit", "jobReference", "savepoint", "checkpoint"));
 
     /** Resources without keys of Flink, of Prometheus' operator and of Kubernetes itself. */
     private static final Set<String> WITHOUT_KEYS = Set.of("monitoring.coreos.com/v1", "batch/v1");

@@ -16,14 +16,13 @@
 
 package dev.dstl.log.commit;
 
+import dev.dstl.log.execution.ErrorLog;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.upload.InFlightBudget;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The changelogs of a job on this TaskManager. Asks them to seal batches that reach the age limit,
@@ -31,7 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 final class AgedLogs {
 
-    private static final Logger LOG = LoggerFactory.getLogger(AgedLogs.class);
+    private static final ErrorLog LOG = new ErrorLog(AgedLogs.class);
 
     /**
      * Interval at which tasks are asked again to seal while memory stays short, and the shortest

@@ -115,4 +115,9 @@ public final class BatchPosition {
     public long frameBytes() {
         return frameBytes;
     }
+
+    @Override
+    public String toString() {
+        return "The frame at " + frameOffset + " of " + segment();
+    }
 }

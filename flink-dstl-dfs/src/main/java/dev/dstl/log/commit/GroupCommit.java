@@ -19,6 +19,7 @@ package dev.dstl.log.commit;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.batch.LogBatch;
 import dev.dstl.log.config.DstlSettings;
+import dev.dstl.log.execution.ErrorLog;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.execution.Timers.Timer;
 import dev.dstl.log.local.LocalCopies;
@@ -38,8 +39,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import javax.annotation.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Queues the sealed batches of all tasks of a job on a TaskManager and rolls them into one segment:
@@ -59,7 +58,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class GroupCommit implements AutoCloseable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(GroupCommit.class);
+    private static final ErrorLog LOG = new ErrorLog(GroupCommit.class);
 
     private final SegmentUploader uploader;
     private final SegmentRegistry registry;
@@ -452,26 +451,29 @@ public final class GroupCommit implements AutoCloseable {
                 listener = batch.listener();
                 batch.moveTo(BatchState.DURABLE);
             }
-            call(batch, () -> listener.durable(position));
+            try {
+                listener.durable(position);
+            } catch (Throwable t) {
+                report(batch, t);
+            }
         }
 
         @Override
         public void suspended(List<SealedBatch> batches, IOException cause) {
             for (SealedBatch batch : batches) {
-                BatchListener listener = batch.listener();
-                call(batch, () -> listener.suspended(cause));
+                try {
+                    batch.listener().suspended(cause);
+                } catch (Throwable t) {
+                    report(batch, t);
+                }
             }
         }
 
-        private void call(SealedBatch batch, Runnable event) {
-            try {
-                event.run();
-            } catch (Throwable t) {
-                LOG.error(
-                        "The writer of {} failed; this is a defect, please report it.",
-                        batch.batch(),
-                        t);
-            }
+        private void report(SealedBatch batch, Throwable failure) {
+            LOG.error(
+                    "The writer of {} failed; this is a defect, please report it.",
+                    batch.batch(),
+                    failure);
         }
     }
 }

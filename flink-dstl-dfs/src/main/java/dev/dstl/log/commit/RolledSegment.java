@@ -18,6 +18,7 @@ package dev.dstl.log.commit;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.batch.LogBatch;
+import dev.dstl.log.execution.ErrorLog;
 import dev.dstl.log.local.LocalCopies;
 import dev.dstl.log.local.LocalCopy;
 import dev.dstl.log.memory.MemoryUse;
@@ -37,13 +38,11 @@ import java.util.List;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The batches that share a segment, from the moment it is rolled. Thread-safe. */
 final class RolledSegment implements SegmentSource {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RolledSegment.class);
+    private static final ErrorLog LOG = new ErrorLog(RolledSegment.class);
 
     private final List<SealedBatch> batches;
     private final SegmentListener listener;
@@ -218,9 +217,12 @@ final class RolledSegment implements SegmentSource {
         registry.durable(owner, file);
         listener.segmentDurable(this);
         keep(segment);
-        settle();
-        for (int i = 0; i < batches.size(); i++) {
-            becameDurable(batches.get(i), positions.get(i));
+        try {
+            settle();
+        } finally {
+            for (int i = 0; i < batches.size(); i++) {
+                becameDurable(batches.get(i), positions.get(i));
+            }
         }
     }
 

@@ -17,6 +17,7 @@
 package dev.dstl.log.compaction;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.dstl.log.execution.ErrorLog;
 import java.util.HashSet;
 import java.util.Queue;
 import java.util.Set;
@@ -24,8 +25,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.IntPredicate;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The compactions that wait and those that read their inputs. A compaction that cannot be queued or
@@ -33,7 +32,7 @@ import org.slf4j.LoggerFactory;
  */
 final class CompactionQueue {
 
-    private static final Logger LOG = LoggerFactory.getLogger(CompactionQueue.class);
+    private static final ErrorLog LOG = new ErrorLog(CompactionQueue.class);
 
     private final Executor threads;
     private final IntPredicate mayRead;

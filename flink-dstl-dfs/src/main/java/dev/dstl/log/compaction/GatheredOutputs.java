@@ -19,6 +19,7 @@ package dev.dstl.log.compaction;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.dstl.log.commit.GroupCommit;
 import dev.dstl.log.commit.SealedBatch;
+import dev.dstl.log.execution.ErrorLog;
 import dev.dstl.log.execution.Timers;
 import dev.dstl.log.execution.Timers.Timer;
 import java.util.ArrayList;
@@ -28,8 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import javax.annotation.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Outputs of compactions that wait to share a segment: one request then serves all changelogs of a
@@ -45,7 +44,7 @@ final class GatheredOutputs {
      */
     static final long LINGER_MILLIS = 500;
 
-    private static final Logger LOG = LoggerFactory.getLogger(GatheredOutputs.class);
+    private static final ErrorLog LOG = new ErrorLog(GatheredOutputs.class);
 
     private final Timers timers;
     private final long rollBytes;

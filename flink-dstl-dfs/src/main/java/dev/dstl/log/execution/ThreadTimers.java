@@ -20,13 +20,11 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Timers on a thread of their own. Actions that are not due when it is closed are dropped. */
 public final class ThreadTimers implements Timers, AutoCloseable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(ThreadTimers.class);
+    private static final ErrorLog LOG = new ErrorLog(ThreadTimers.class);
     private static final Timer NEVER = () -> {};
 
     private final ScheduledThreadPoolExecutor thread;
@@ -73,18 +71,8 @@ public final class ThreadTimers implements Timers, AutoCloseable {
         try {
             action.run();
         } catch (Throwable t) {
-            report(t);
-        }
-    }
-
-    private static void report(Throwable failure) {
-        try {
-            LOG.error(
-                    "A timer of the changelog failed; this is a defect, please report it.",
-                    failure);
-        } catch (Throwable noMemory) {
             // Nothing may leave a periodic action, which would end it.
-            return;
+            LOG.error("A timer of the changelog failed; this is a defect, please report it.", t);
         }
     }
 

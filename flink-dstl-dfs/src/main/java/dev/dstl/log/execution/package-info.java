@@ -1,2 +1,2 @@
-/** Timers and threads, replaceable in tests. */
+/** Timers and threads, replaceable in tests, and reports of failures. */
 package dev.dstl.log.execution;

@@ -18,10 +18,9 @@ package dev.dstl.log.writer;
 
 import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.execution.ErrorLog;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The delivery of one handle to the JobManager. The JobManager owns its segments unless the handle
@@ -30,7 +29,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Delivery {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Delivery.class);
+    private static final ErrorLog LOG = new ErrorLog(Delivery.class);
 
     private final GroupCommit commit;
     private final List<BatchPosition> positions;
@@ -69,9 +68,7 @@ final class Delivery {
                 commit.reclaim(position);
             } catch (Throwable t) {
                 LOG.error(
-                        "{} may be left behind; this is a defect, please report it.",
-                        position.segment(),
-                        t);
+                        "{} may be left behind; this is a defect, please report it.", position, t);
             }
         }
     }

@@ -26,6 +26,7 @@ import dev.dstl.log.compaction.Compaction;
 import dev.dstl.log.compaction.CompactionGoal;
 import dev.dstl.log.compaction.CompactionListener;
 import dev.dstl.log.compaction.Compactor;
+import dev.dstl.log.execution.ErrorLog;
 import dev.dstl.log.local.LocalLog;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -37,8 +38,6 @@ import java.util.concurrent.CompletableFuture;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The sealed batches of one changelog that are not truncated, and the checkpoints that wait for
@@ -60,7 +59,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     /** Number of inline batches at which a segment is rolled for them. */
     private static final int MAX_INLINE_BATCHES = 8;
 
-    private static final Logger LOG = LoggerFactory.getLogger(LogTail.class);
+    private static final ErrorLog LOG = new ErrorLog(LogTail.class);
 
     private final GroupCommit commit;
     private final Compactor compactor;

@@ -17,6 +17,7 @@
 package dev.dstl.log.writer;
 
 import dev.dstl.log.commit.BatchPosition;
+import dev.dstl.log.execution.ErrorLog;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -24,8 +25,6 @@ import java.util.concurrent.CompletableFuture;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A checkpoint that waits for batches: for their segments, or only until they are encoded to travel
@@ -37,7 +36,7 @@ import org.slf4j.LoggerFactory;
  */
 final class PendingPersist {
 
-    private static final Logger LOG = LoggerFactory.getLogger(PendingPersist.class);
+    private static final ErrorLog LOG = new ErrorLog(PendingPersist.class);
 
     private final List<TailBatch> batches;
 

@@ -17,16 +17,15 @@
 package dev.dstl.log.writer;
 
 import dev.dstl.log.commit.GroupCommit;
+import dev.dstl.log.execution.ErrorLog;
 import dev.dstl.log.local.LocalLog;
 import java.util.ArrayList;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Collects batches without references, and releases them without a lock held. */
 final class UnreferencedBatches implements Runnable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(UnreferencedBatches.class);
+    private static final ErrorLog LOG = new ErrorLog(UnreferencedBatches.class);
 
     private final GroupCommit commit;
     private final LocalLog localLog;

@@ -30,6 +30,7 @@ import dev.dstl.log.batch.PagePool;
 import dev.dstl.log.config.DstlOptions;
 import dev.dstl.log.memory.JobMemory;
 import dev.dstl.log.memory.MemoryUse;
+import dev.dstl.log.testing.FailingLog;
 import dev.dstl.log.testing.LogFixture;
 import dev.dstl.log.testing.WriteFault;
 import dev.dstl.log.writer.DstlLogWriter;
@@ -191,6 +192,42 @@ class GroupCommitTest {
         log.commit().release(broken);
     }
 
+    @Test
+    void listenerWhoseErrorsCannotBeLogged_doesNotDisturbTheOthersInItsSegment() throws Exception {
+        SealedBatch broken = new SealedBatch(batch(), new ListenerWithoutMemory(), 0);
+        log.commit().submit(broken);
+        append(second, "b");
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persist(second);
+        try (FailingLog failing = new FailingLog()) {
+            log.passLinger();
+            assertThat(failing.refused()).as("errors that were not logged").isEqualTo(2);
+        }
+        assertThat(persist).isDone();
+        assertThat(texts(handleOf(persist))).containsExactly("b");
+        log.commit().release(broken);
+    }
+
+    @Test
+    void listenerWhoseErrorsCannotBeLogged_keepsNoOtherFromFailingWithItsSegment() {
+        Configuration giveUp = new Configuration().set(DstlOptions.RETRY_POLICY, "none");
+        try (LogFixture impatient = LogFixture.onCallingThread(giveUp)) {
+            SealedBatch broken = new SealedBatch(batch(), new ListenerWithoutMemory(), 0);
+            impatient.commit().submit(broken);
+            DstlLogWriter writer = impatient.writer();
+            append(writer, "b");
+            Future<SnapshotResult<ChangelogStateHandleStreamImpl>> persist = persist(writer);
+            impatient.store().failNext(WriteFault.FAIL_ON_CLOSE);
+            try (FailingLog failing = new FailingLog()) {
+                impatient.passLinger();
+                assertThat(failing.refused()).as("errors that were not logged").isEqualTo(2);
+            }
+            assertThat(persist).isDone();
+            assertThatThrownBy(persist::get).hasMessageContaining("Uploading state changes failed");
+            impatient.commit().release(broken);
+            writer.close();
+        }
+    }
+
     /** A compacted run would keep all its inputs otherwise, and a segment the tasks that failed. */
     @Test
     void listenersOfBatchesThatAreDurableOrReleased_areNotKept() throws Exception {
@@ -218,6 +255,24 @@ class GroupCommitTest {
         SealedBatch batch = new SealedBatch(batch(), listener, 0);
         log.commit().submit(batch);
         return batch;
+    }
+
+    private static final class ListenerWithoutMemory implements BatchListener {
+
+        @Override
+        public void encoded(long frameBytes) {
+            throw new OutOfMemoryError("Java heap space");
+        }
+
+        @Override
+        public void durable(BatchPosition position) {
+            throw new OutOfMemoryError("Java heap space");
+        }
+
+        @Override
+        public void suspended(IOException cause) {
+            throw new OutOfMemoryError("Java heap space");
+        }
     }
 
     private static final class QuietListener implements BatchListener {

@@ -24,6 +24,7 @@ import dev.dstl.log.batch.TestBatches;
 import dev.dstl.log.segment.EncodedSegment;
 import dev.dstl.log.segment.SegmentCodec;
 import dev.dstl.log.segment.TestSegments;
+import dev.dstl.log.testing.FailingLog;
 import dev.dstl.log.testing.LogFixture;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -71,6 +72,19 @@ class RolledSegmentTest {
         listener.failures = 1;
 
         segment(batches).upload().ensureRunning();
+
+        assertThat(listener.durable).containsExactlyElementsOf(batches);
+    }
+
+    @Test
+    void listenerWhoseErrorCannotBeLogged_keepsNoOtherBatchOfTheSegmentFromBecomingDurable() {
+        List<SealedBatch> batches = List.of(batch(1), batch(1), batch(1));
+        listener.failures = 2;
+
+        try (FailingLog failing = new FailingLog()) {
+            segment(batches).upload().ensureRunning();
+            assertThat(failing.refused()).as("errors that were not logged").isEqualTo(2);
+        }
 
         assertThat(listener.durable).containsExactlyElementsOf(batches);
     }

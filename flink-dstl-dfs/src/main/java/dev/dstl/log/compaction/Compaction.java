@@ -108,7 +108,7 @@ public final class Compaction<B extends CompactionInput>
     @Nullable
     private LogBatch records;
 
-    /** Null before the output is submitted, and once a caller owns it. */
+    /** Null before the output is submitted, and once it is handed over. */
     @GuardedBy("this")
     @Nullable
     private SealedBatch output;
@@ -366,19 +366,19 @@ public final class Compaction<B extends CompactionInput>
      * @param lastCheckpoint the last checkpoint of the changelog so far
      */
     public boolean mayEnter(long lastCheckpoint) {
-        SealedBatch entering;
-        synchronized (this) {
-            entering = output;
-        }
+        SealedBatch entering = output();
         return entering != null && commit.enter(entering, lastCheckpoint);
     }
 
-    /**
-     * Hands over the output, which replaces the inputs; owned by the caller from then on. Called
-     * once.
-     */
-    public synchronized SealedBatch takeDurable() {
-        return takeOutput();
+    /** Returns the output; null before it is submitted, and once it is handed over. */
+    @Nullable
+    public synchronized SealedBatch output() {
+        return output;
+    }
+
+    /** Hands over the output, which replaces the inputs; owned by the caller from then on. */
+    public synchronized void handOver() {
+        output = null;
     }
 
     /**
@@ -452,6 +452,9 @@ public final class Compaction<B extends CompactionInput>
         compactor.memory().ended(inputs);
         try {
             listener.compacted(this, position);
+        } catch (Throwable t) {
+            failed(t);
+            throw t;
         } finally {
             compactor.ended(this);
         }

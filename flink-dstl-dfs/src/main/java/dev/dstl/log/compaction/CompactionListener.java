@@ -31,7 +31,7 @@ public interface CompactionListener<B extends CompactionInput> {
     long lastCheckpoint();
 
     /**
-     * Reports that the compacted run is durable.
+     * Reports that the compacted run is durable. If that throws, {@link #compactionFailed} follows.
      *
      * @param position of the compacted run
      */

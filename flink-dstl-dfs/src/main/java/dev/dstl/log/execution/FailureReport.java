@@ -19,7 +19,7 @@ package dev.dstl.log.execution;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/** Reports a failure to a thread that waits for it, also while memory is out. */
+/** Reports a failure, or a result, to a thread that waits for it, also while memory is out. */
 public final class FailureReport {
 
     private static final long PAUSE_NANOS = Duration.ofMillis(10).toNanos();

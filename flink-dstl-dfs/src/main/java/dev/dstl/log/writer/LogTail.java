@@ -35,6 +35,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -114,7 +115,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                         handles,
                         batches,
                         goal,
-                        () -> startCompaction(true));
+                        () -> startCompaction(TailCompaction::retryIsDue));
         this.inlineThresholdBytes = inlineThresholdBytes;
         commit.register(this);
     }
@@ -173,7 +174,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             boolean inline =
                     TailBatches.canTravelInline(missing, inlineThresholdBytes)
                             && mayOmit(missing, checkpointId);
-            persist = new PendingPersist(range, inline, checkpointId);
+            persist = new PendingPersist(range, inline, checkpointId, unreferenced());
             persists.add(persist);
             if (inline) {
                 for (TailBatch batch : missing) {
@@ -185,7 +186,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             }
         }
         // An aborted checkpoint must neither hold memory nor count as one that has its segments.
-        persist.whenCancelled(() -> withdraw(persist));
+        persist.whenCancelled(cause -> giveUp(persist, cause));
         try {
             if (!persist.isInline() || missing.size() >= MAX_INLINE_BATCHES) {
                 missing.forEach(batch -> commit.require(batch.sealed()));
@@ -196,7 +197,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         for (int i = 0; i < encode.size(); i++) {
             encode(encode.get(i), records.get(i));
         }
-        startCompaction(false);
+        startCompaction(TailCompaction::persisted);
         completeFinished();
         return persist.future();
     }
@@ -216,13 +217,13 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         }
     }
 
-    /** Starts a compaction, after a persist or when a failed one is retried. */
-    private void startCompaction(boolean retry) {
+    /** Starts a compaction if one is chosen. */
+    private void startCompaction(Function<TailCompaction, Optional<Compaction<TailBatch>>> choice) {
         try {
             Optional<Compaction<TailBatch>> begun = Optional.empty();
             synchronized (this) {
                 if (!closed) {
-                    begun = retry ? compaction.retryIsDue() : compaction.persisted();
+                    begun = choice.apply(compaction);
                 }
             }
             compactor.start(begun);
@@ -231,23 +232,15 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         }
     }
 
+    /** No effect if the persist has ended before. */
     private void giveUp(PendingPersist persist, Throwable cause) {
-        if (withdraw(persist)) {
-            persist.future().completeExceptionally(cause);
-        }
-    }
-
-    /** Returns false if the persist has ended before. */
-    private boolean withdraw(PendingPersist persist) {
-        UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
             if (!persists.take(persist)) {
-                return false;
+                return;
             }
-            persist.release(unreferenced);
+            persist.release();
         }
-        unreferenced.run();
-        return true;
+        persist.fail(cause);
     }
 
     @Override
@@ -269,13 +262,11 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     public void compacted(Compaction<TailBatch> ended, BatchPosition position) {
         UnreferencedBatches unreferenced = unreferenced();
         boolean taken;
-        Optional<Compaction<TailBatch>> next;
         synchronized (this) {
             if (!compaction.isCurrent(ended)) {
                 return;
             }
             taken = compaction.compacted(ended, position, lastCheckpoint, unreferenced);
-            next = taken ? compaction.next() : Optional.empty();
         }
         try {
             if (taken) {
@@ -283,9 +274,11 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             } else {
                 ended.abandon();
             }
-            unreferenced.run();
         } finally {
-            compactor.start(next);
+            unreferenced.run();
+            if (taken) {
+                startCompaction(TailCompaction::next);
+            }
         }
     }
 
@@ -324,7 +317,6 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     private void encoded(
             TailBatch batch, @Nullable BatchPosition position, @Nullable Throwable failure) {
         List<PendingPersist> failed = new ArrayList<>();
-        UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
             if (position == null) {
                 batch.encodingFailed();
@@ -333,12 +325,11 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
                 persists.arrived(batch, true);
                 batch.becameInline(position);
             }
-            failed.forEach(persist -> persist.release(unreferenced));
+            failed.forEach(PendingPersist::release);
         }
         IOException cause =
                 new IOException("State changes could not be encoded for the checkpoint", failure);
-        failed.forEach(persist -> persist.future().completeExceptionally(cause));
-        unreferenced.run();
+        failed.forEach(persist -> persist.fail(cause));
         completeFinished();
     }
 
@@ -347,7 +338,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
         UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
             for (TailBatch batch : batches.truncate(to)) {
-                pendingBytes -= batch.isDurable() ? 0 : batch.sealed().inlineBytes();
+                pendingBytes -= batch.takePendingBytes();
                 unreferenced.add(batch);
             }
         }
@@ -366,7 +357,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             closed = true;
             localLog.closing();
             cancelled = persists.takeAll();
-            cancelled.forEach(persist -> persist.release(unreferenced));
+            cancelled.forEach(PendingPersist::release);
             batches.all().forEach(unreferenced::add);
             batches.clear();
             unwanted = compaction.close(unreferenced);
@@ -375,8 +366,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             commit.unregister(this);
         } finally {
             try {
-                cancelled.forEach(
-                        persist -> persist.future().completeExceptionally(cancellation()));
+                cancelled.forEach(persist -> persist.fail(cancellation()));
                 if (unwanted != null) {
                     unwanted.abandon();
                 }
@@ -397,12 +387,15 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
 
     @Override
     public void durable(TailBatch batch, BatchPosition position) {
-        synchronized (this) {
-            pendingBytes -= batches.hasBatchAt(batch.sequence()) ? batch.sealed().inlineBytes() : 0;
-            persists.arrived(batch, false);
-            batch.becameDurable(position);
+        try {
+            synchronized (this) {
+                pendingBytes -= batch.takePendingBytes();
+                persists.arrived(batch, false);
+                batch.becameDurable(position);
+            }
+        } finally {
+            completeFinished();
         }
-        completeFinished();
     }
 
     /** Reports that a handle will never be sent to the JobManager. Called without a lock held. */
@@ -413,22 +406,21 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
     private void completeFinished() {
         boolean more = true;
         while (more) {
-            more = completeNext(unreferenced());
+            more = completeNext();
         }
     }
 
     /** Completes one persist; returns false if none is complete. */
-    private boolean completeNext(UnreferencedBatches unreferenced) {
+    private boolean completeNext() {
         PendingPersist complete;
-        Runnable completion;
         synchronized (this) {
             complete = persists.takeComplete();
             if (complete == null) {
                 return false;
             }
-            completion = completion(complete, unreferenced);
+            assemble(complete);
         }
-        complete.end(completion);
+        complete.end();
         return true;
     }
 
@@ -438,7 +430,7 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
      * persist and no other.
      */
     @GuardedBy("this")
-    private Runnable completion(PendingPersist persist, UnreferencedBatches unreferenced) {
+    private void assemble(PendingPersist persist) {
         Delivery delivery = null;
         try {
             List<BatchPosition> positions = persist.positions();
@@ -452,28 +444,26 @@ final class LogTail implements AgedLog, TailBatchListener, CompactionListener<Ta
             if (positions.stream().anyMatch(BatchPosition::isInline)) {
                 commit.persistedInline();
             }
-            return persist.completion(result, delivery, unreferenced);
+            persist.deliver(result, delivery);
         } catch (Throwable t) {
-            return persist.failure(t, delivery, unreferenced);
+            persist.cannotDeliver(t, delivery);
         } finally {
-            persist.release(unreferenced);
+            persist.release();
         }
     }
 
     @Override
     public void suspended(TailBatch batch, IOException cause) {
         List<PendingPersist> failed = new ArrayList<>();
-        UnreferencedBatches unreferenced = unreferenced();
         synchronized (this) {
             // A checkpoint that has resumed the upload meanwhile does not fail because of the past.
             if (batch.isDurable() || !commit.isSuspended(batch.sealed())) {
                 return;
             }
             persists.takeWaiting(batch, false, failed);
-            failed.forEach(persist -> persist.release(unreferenced));
+            failed.forEach(PendingPersist::release);
         }
-        failed.forEach(persist -> persist.future().completeExceptionally(cause));
-        unreferenced.run();
+        failed.forEach(persist -> persist.fail(cause));
     }
 
     @Override

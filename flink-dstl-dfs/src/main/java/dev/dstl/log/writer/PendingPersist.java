@@ -18,10 +18,12 @@ package dev.dstl.log.writer;
 
 import dev.dstl.log.commit.BatchPosition;
 import dev.dstl.log.execution.ErrorLog;
+import dev.dstl.log.execution.FailureReport;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -45,20 +47,35 @@ final class PendingPersist {
 
     private final boolean inline;
     private final long checkpointId;
+    private final UnreferencedBatches unreferenced;
     private final CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> future =
             new CompletableFuture<>();
+
+    /** Created in advance, since it must run even if memory is out. */
+    private final Runnable completion = this::complete;
+
     private int missing;
+    @Nullable private SnapshotResult<ChangelogStateHandleStreamImpl> result;
+    @Nullable private Delivery delivery;
+    @Nullable private Throwable failure;
 
     /**
      * Creates a persist.
      *
      * @param batches in order, without gaps
      * @param inline whether batches that are not durable yet travel inline
+     * @param unreferenced empty; receives the batches that nobody needs once the persist has ended
      */
-    PendingPersist(List<TailBatch> batches, boolean inline, long checkpointId) {
+    PendingPersist(
+            List<TailBatch> batches,
+            boolean inline,
+            long checkpointId,
+            UnreferencedBatches unreferenced) {
         this.batches = batches;
         this.inline = inline;
         this.checkpointId = checkpointId;
+        this.unreferenced = unreferenced;
+        unreferenced.expect(batches.size());
         for (int i = 0; i < batches.size(); i++) {
             TailBatch batch = batches.get(i);
             batch.retain();
@@ -101,54 +118,55 @@ final class PendingPersist {
     }
 
     /** Runs an action, without a lock held, if the future fails or is cancelled, or has been. */
-    void whenCancelled(Runnable action) {
+    void whenCancelled(Consumer<Throwable> action) {
         CompletableFuture<?> unused =
                 future.whenComplete(
                         (result, failure) -> {
                             if (failure != null) {
-                                action.run();
+                                action.accept(failure);
                             }
                         });
     }
 
-    /** Returns what delivers a handle, or drops it if nobody waits for it any more. */
-    Runnable completion(
-            SnapshotResult<ChangelogStateHandleStreamImpl> result,
-            Delivery delivery,
-            Runnable afterwards) {
-        return () -> {
-            try {
-                if (!future.complete(result)) {
-                    delivery.drop();
-                }
-            } finally {
-                afterwards.run();
-            }
-        };
+    /** Sets the handle that {@link #end} delivers, or drops if nobody waits for it any more. */
+    void deliver(
+            SnapshotResult<ChangelogStateHandleStreamImpl> assembled, Delivery assembledDelivery) {
+        result = assembled;
+        delivery = assembledDelivery;
     }
 
-    /** Returns what fails the future because the handle could not be made, and drops the handle. */
-    Runnable failure(Throwable cause, @Nullable Delivery delivery, Runnable afterwards) {
-        return () -> {
-            try {
-                future.completeExceptionally(cause);
-                if (delivery != null) {
-                    delivery.drop();
-                }
-            } finally {
-                afterwards.run();
-            }
-        };
+    /** Sets why the handle could not be made; {@link #end} drops what was handed over for it. */
+    void cannotDeliver(Throwable cause, @Nullable Delivery handedOver) {
+        failure = cause;
+        delivery = handedOver;
     }
 
-    /** Runs what ends the persist. An error, such as for lack of memory, concerns no other one. */
-    void end(Runnable completion) {
+    /** Fails the future. Called as {@link #end}, and instead of it. */
+    void fail(Throwable cause) {
+        failure = cause;
+        end();
+    }
+
+    /**
+     * Completes the future, without a lock held, after {@link #release}. Waits for memory if there
+     * is none. An error concerns no other persist.
+     */
+    void end() {
         try {
-            completion.run();
+            FailureReport.send(completion);
+            if (delivery != null && future.isCompletedExceptionally()) {
+                delivery.drop();
+            }
         } catch (Throwable t) {
-            future.completeExceptionally(t);
             LOG.error("A persist has ended only in part; this is a defect, please report it.", t);
+        } finally {
+            unreferenced.run();
         }
+    }
+
+    private void complete() {
+        boolean unused =
+                failure == null ? future.complete(result) : future.completeExceptionally(failure);
     }
 
     boolean isInline() {
@@ -192,8 +210,8 @@ final class PendingPersist {
         missing--;
     }
 
-    /** Releases the batches once the persist has ended. Called once. */
-    void release(UnreferencedBatches unreferenced) {
+    /** Drops the references to the batches, once nothing waits for them. Called once. */
+    void release() {
         for (int i = 0; i < batches.size(); i++) {
             if (omitted.get(i)) {
                 batches.get(i).omissionEnded();

@@ -45,9 +45,10 @@ final class PendingPersists {
      * @param encoded true for its encoding, false for its segment
      */
     void arrived(TailBatch batch, boolean encoded) {
-        for (PendingPersist persist : persists) {
-            if (persist.waitsFor(batch, encoded)) {
-                persist.batchArrived();
+        // Without an iterator, which takes memory: an error would be final, nothing repeats this.
+        for (int i = 0; i < persists.size(); i++) {
+            if (persists.get(i).waitsFor(batch, encoded)) {
+                persists.get(i).batchArrived();
             }
         }
     }

@@ -70,6 +70,9 @@ final class TailBatch implements BatchListener, CompactionInput {
     /** Whether a thread of the last failed compaction still waits for the store. */
     private BooleanSupplier isBeingRead = () -> false;
 
+    /** See {@link #takePendingBytes()}. */
+    private long pendingBytes;
+
     /** Number of pending persists that have the batch inline. */
     private int omissions;
 
@@ -92,6 +95,7 @@ final class TailBatch implements BatchListener, CompactionInput {
         this.memoryBytes = CompactionInput.memoryBytes(batch.sizeBytes(), batch.recordCount());
         this.records = keepRecords ? batch.secondOwner() : null;
         this.sealed = new SealedBatch(batch, this, lastCheckpoint);
+        this.pendingBytes = sealed.inlineBytes();
     }
 
     /**
@@ -188,6 +192,16 @@ final class TailBatch implements BatchListener, CompactionInput {
 
     boolean isDurable() {
         return position != null;
+    }
+
+    /**
+     * Returns the inline size of a batch that becomes durable or is truncated, whichever comes
+     * first; 0 afterwards.
+     */
+    long takePendingBytes() {
+        long taken = pendingBytes;
+        pendingBytes = 0;
+        return taken;
     }
 
     /** Returns whether a handle may contain the batch without waiting for the store. */

@@ -20,6 +20,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import javax.annotation.Nullable;
@@ -30,18 +32,26 @@ import javax.annotation.Nullable;
  */
 final class TailBatches {
 
-    private final TreeMap<Long, TailBatch> batches = new TreeMap<>();
+    private final NavigableMap<Long, TailBatch> batches;
 
     /** Number of boundaries by sequence number; null as long as a persist may begin anywhere. */
     @Nullable private TreeMap<Long, Integer> boundaries;
 
-    void add(TailBatch batch) {
-        batches.put(batch.sequence(), batch);
+    TailBatches() {
+        this(new TreeMap<>());
     }
 
-    /** Returns whether a batch begins at a sequence number. */
-    boolean hasBatchAt(long sequence) {
-        return batches.containsKey(sequence);
+    /**
+     * Creates the batches of a changelog.
+     *
+     * @param batches empty; by sequence number
+     */
+    TailBatches(NavigableMap<Long, TailBatch> batches) {
+        this.batches = batches;
+    }
+
+    void add(TailBatch batch) {
+        batches.put(batch.sequence(), batch);
     }
 
     Collection<TailBatch> all() {
@@ -103,10 +113,18 @@ final class TailBatches {
         return true;
     }
 
-    /** Replaces batches by one. */
-    void replace(List<TailBatch> inputs, TailBatch compacted) {
-        inputs.forEach(batch -> batches.remove(batch.sequence()));
-        add(compacted);
+    /**
+     * Replaces the batches that were compacted into one. Allocates before it changes anything, so
+     * that an error leaves no gap.
+     */
+    void replaceBy(TailBatch compacted) {
+        Iterator<Map.Entry<Long, TailBatch>> inputs =
+                batches.subMap(compacted.sequence(), compacted.end()).entrySet().iterator();
+        inputs.next().setValue(compacted);
+        while (inputs.hasNext()) {
+            inputs.next();
+            inputs.remove();
+        }
     }
 
     /**

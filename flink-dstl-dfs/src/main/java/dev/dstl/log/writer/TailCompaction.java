@@ -186,7 +186,8 @@ final class TailCompaction {
     }
 
     /**
-     * Replaces the inputs of a compaction by its durable output.
+     * Replaces the inputs of a compaction by its durable output. An error, such as for lack of
+     * memory, changes nothing; the compaction must be failed then.
      *
      * @param lastCheckpoint last checkpoint for which the changelog was persisted
      * @param releases receives the batches that are no longer needed
@@ -197,24 +198,23 @@ final class TailCompaction {
             BatchPosition position,
             long lastCheckpoint,
             UnreferencedBatches releases) {
+        List<TailBatch> inputs = ended.inputs();
+        releases.expect(inputs.size());
+        double ratio = ended.survivorRatio(position);
+        boolean needed = batches.holds(inputs);
+        boolean taken = needed && ended.mayEnter(lastCheckpoint);
+        if (taken) {
+            batches.replaceBy(
+                    new TailBatch(
+                            tail, inputs, ended.output(), position, ended.memoryBytes(position)));
+            ended.handOver();
+            releases.addAll(inputs);
+        }
         end(ended, releases);
         failuresInARow = 0;
-        survivorRatio = ended.survivorRatio(position);
-        boolean needed = batches.holds(ended.inputs());
-        boolean taken = needed && ended.mayEnter(lastCheckpoint);
+        survivorRatio = ratio;
         if (needed && !taken) {
             scheduleRetry();
-        }
-        if (taken) {
-            releases.addAll(ended.inputs());
-            batches.replace(
-                    ended.inputs(),
-                    new TailBatch(
-                            tail,
-                            ended.inputs(),
-                            ended.takeDurable(),
-                            position,
-                            ended.memoryBytes(position)));
         }
         return taken;
     }

@@ -29,11 +29,16 @@ final class UnreferencedBatches implements Runnable {
 
     private final GroupCommit commit;
     private final LocalLog localLog;
-    private final List<TailBatch> batches = new ArrayList<>();
+    private final ArrayList<TailBatch> batches = new ArrayList<>();
 
     UnreferencedBatches(GroupCommit commit, LocalLog localLog) {
         this.commit = commit;
         this.localLog = localLog;
+    }
+
+    /** Lets that many batches be added without taking memory. */
+    void expect(int count) {
+        batches.ensureCapacity(count);
     }
 
     /** Drops a reference. Called with the lock of the {@link LogTail} held. */
@@ -45,7 +50,9 @@ final class UnreferencedBatches implements Runnable {
 
     /** Drops references. Called with the lock of the {@link LogTail} held. */
     void addAll(List<TailBatch> released) {
-        released.forEach(this::add);
+        for (int i = 0; i < released.size(); i++) {
+            add(released.get(i));
+        }
     }
 
     /** Releases the batches. A batch whose release fails does not affect the others. */

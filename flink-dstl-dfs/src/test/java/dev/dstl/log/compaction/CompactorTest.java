@@ -77,6 +77,7 @@ class CompactorTest {
     private final Compactor compactor = log.compactor();
     private final List<String> events = Collections.synchronizedList(new ArrayList<>());
     private final List<DstlLogWriter> writers = new ArrayList<>();
+    private Runnable whenDurable = () -> {};
 
     /** Outputs of several changelogs wait for each other. */
     @BeforeEach
@@ -454,6 +455,30 @@ class CompactorTest {
         assertThat(queue.isReading()).isFalse();
     }
 
+    /** Otherwise its changelog would have no compaction any more, and the output would stay. */
+    @Test
+    void compactionWhoseOutputCannotTakeThePlaceOfItsInputs_fails_andCanBeAbandoned() {
+        whenDurable =
+                () -> {
+                    throw new OutOfMemoryError("Java heap space");
+                };
+        Compaction<Input> compaction =
+                compaction(
+                        compactor,
+                        log.commit(),
+                        "one",
+                        List.of(new ByteStreamStateHandle("1.seg", TestSegments.bytes(SEGMENT))),
+                        SEGMENT.frameOffset(0),
+                        () -> {});
+        compactor.start(compaction);
+        log.timers().advanceMillis(GatheredOutputs.LINGER_MILLIS);
+        assertThat(events).containsExactly("one is submitted", "one is durable", "one has ended");
+
+        compaction.abandon();
+
+        assertThat(log.store().segments()).isEmpty();
+    }
+
     /** A segment whose store does not answer and whose client ignores interrupts. */
     private static final class HangingHandle extends ByteStreamStateHandle {
 
@@ -521,6 +546,7 @@ class CompactorTest {
                     @Override
                     public void compacted(Compaction<Input> ended, BatchPosition position) {
                         events.add(name + " is durable");
+                        whenDurable.run();
                     }
 
                     @Override

@@ -93,24 +93,21 @@ final class AbandonedAttempts {
     }
 
     /**
-     * Reports that the thread of a cancelled attempt has returned.
+     * Reports that the thread of a cancelled attempt has returned. Its file is deleted twice,
+     * whatever the client reported: when it is interrupted, S3A returns as if the file were stored,
+     * and goes on sending it.
      *
      * @param attempt named in log lines
      * @param file file that it may have written; null if it did not get that far
-     * @param complete whether the file was nevertheless written and closed successfully
      */
-    void ended(Object attempt, @Nullable Path file, boolean complete) {
+    void ended(Object attempt, @Nullable Path file) {
         synchronized (this) {
             count--;
             reported &= count >= MANY / 2;
         }
         LOG.debug("{} returned after it was cancelled", attempt);
         if (file != null) {
-            if (complete) {
-                registry.discardAttempt(file);
-            } else {
-                registry.discardAttemptTwice(file);
-            }
+            registry.discardAttemptTwice(file);
         }
     }
 

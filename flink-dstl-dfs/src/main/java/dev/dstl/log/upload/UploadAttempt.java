@@ -282,7 +282,7 @@ final class UploadAttempt implements Runnable, Probing.Attempt {
         if (target == null) {
             // If it was cancelled while it encoded, it does not count as abandoned.
             if (hasBegun()) {
-                uploader.abandoned.ended(this, file, failure == null);
+                uploader.abandoned.ended(this, file);
             }
             return;
         }

@@ -47,6 +47,8 @@ public final class LinkedStore implements SegmentStore {
         HANGS_DEAF_UNTIL_CLOSED,
         /** The client ignores interrupts, and the write succeeds late. */
         LATE_DEAF,
+        /** An interrupted client returns as after a success; the file is stored late. */
+        LATE_AFTER_RETURN,
         /** Nothing is sent until the connection is reset late. Ends on an interrupt. */
         LATE_FAILS,
         FAILS,
@@ -153,6 +155,10 @@ public final class LinkedStore implements SegmentStore {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+            if (fate == Fate.LATE_AFTER_RETURN) {
+                timers.schedule(() -> store(file, counter.bytes), lateMillis);
+                return;
+            }
             throw new InterruptedIOException("Interrupted while sending");
         }
         if (fate == Fate.LATE_FAILS) {
@@ -161,8 +167,12 @@ public final class LinkedStore implements SegmentStore {
         if (fate == Fate.HANGS_DEAF_UNTIL_CLOSED) {
             throw new IOException("Stream closed");
         }
-        files.put(file.getPath(), counter.bytes);
-        storedBytes += counter.bytes;
+        store(file, counter.bytes);
+    }
+
+    private void store(Path file, long bytes) {
+        files.put(file.getPath(), bytes);
+        storedBytes += bytes;
     }
 
     private void send(long bytes, TurnThreads.Pause pause) throws InterruptedException {

@@ -403,6 +403,22 @@ class AbandonedUploadTest {
         assertThat(cluster.count("numberOfUploadFailures")).isZero();
     }
 
+    @Test
+    void attemptWhoseClientReturnsOnTheInterrupt_leavesNoFile_thoughItIsStoredLater() {
+        open(new Configuration());
+        cluster.store.completeLateAfter(cluster.timers, 5_000);
+        cluster.store.decide(name -> name.attempt() == 1 ? Fate.LATE_AFTER_RETURN : Fate.SENT);
+        Checkpoint checkpoint = cluster.checkpoint(SMALL);
+        cluster.timers.advanceMillis(10_000);
+        assertThat(checkpoint.isComplete()).isTrue();
+        assertThat(cluster.store.hangingCount()).isZero();
+        assertThat(cluster.store.files()).as("stored after the first deletion").hasSize(2);
+
+        cluster.timers.advanceMillis(50_000);
+
+        assertThat(cluster.store.files().keySet()).hasSize(1).allMatch(f -> f.endsWith("-2.seg"));
+    }
+
     private void open(Configuration configuration) {
         open(FAST, configuration);
     }

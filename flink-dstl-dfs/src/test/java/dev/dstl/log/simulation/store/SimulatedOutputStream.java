@@ -20,6 +20,7 @@ import dev.dstl.log.simulation.schedule.Fiber;
 import dev.dstl.log.simulation.world.Condition;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.Arrays;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.FSDataOutputStream;
@@ -45,6 +46,7 @@ final class SimulatedOutputStream extends FSDataOutputStream {
     private boolean closed;
     private boolean aborted;
     private boolean arrived;
+    private boolean returned;
     private boolean stalled;
     private long sentBytes;
     @Nullable private Fiber.Pause waiting;
@@ -118,7 +120,7 @@ final class SimulatedOutputStream extends FSDataOutputStream {
             stalled |= store.weather().isStalled();
             store.written(path, client, sentBytes, fate == WriteFate.STORED && !stalled);
         }
-        if (broken) {
+        if (broken || returned) {
             return;
         }
         if (!fate.succeeds()) {
@@ -138,6 +140,9 @@ final class SimulatedOutputStream extends FSDataOutputStream {
     private void send() throws IOException {
         stalled = store.weather().isStalled();
         transfer();
+        if (returned) {
+            return;
+        }
         long answerMillis =
                 fate.hangs() ? store.weather().hangMillis() : store.weather().latencyMillis();
         boolean stored = true;
@@ -179,7 +184,11 @@ final class SimulatedOutputStream extends FSDataOutputStream {
             store.later(answerMillis, "answers", () -> answer.end("got an answer"));
             await(answer);
         }
-        if (stored && fate != WriteFate.FAILS_AND_IS_STORED_LATER) {
+        if (returned) {
+            if (arrivalMillis < LATE_MILLIS) {
+                store.willStoreSoon(path);
+            }
+        } else if (stored && fate != WriteFate.FAILS_AND_IS_STORED_LATER) {
             arrive(arriving);
         }
     }
@@ -206,6 +215,14 @@ final class SimulatedOutputStream extends FSDataOutputStream {
         waiting = pause;
         try {
             Waiting.on(pause);
+        } catch (InterruptedIOException interrupt) {
+            if (!store.conditions().has(Condition.INTERRUPTED_CLOSES_RETURN)) {
+                throw interrupt;
+            }
+            // As S3A does, whose threads go on sending.
+            store.conditions().occurred(Condition.INTERRUPTED_CLOSES_RETURN);
+            returned = true;
+            Thread.currentThread().interrupt();
         } finally {
             waiting = null;
         }

@@ -82,7 +82,10 @@ public enum Condition {
      * Compaction reads in memory what the process wrote recently, as it does unless memory is
      * short.
      */
-    RECENT_SEGMENTS(40, 1);
+    RECENT_SEGMENTS(40, 1),
+
+    /** A close that is interrupted returns as after a success, and the file may be stored later. */
+    INTERRUPTED_CLOSES_RETURN(30, 2);
 
     private final int percent;
     private final int dice;

@@ -46,7 +46,6 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.core.fs.FSDataInputStream;
-import org.apache.flink.core.fs.FSDataInputStreamWrapper;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
@@ -62,11 +61,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** How handles are read. {@link ReadAheadTest} runs the same tests with read-ahead. */
 class DstlHandleReaderTest {
 
     private static final UUID OTHER_LOG = new UUID(1, 2);
     private static final long FRAME_OFFSET = segmentOf(OTHER_LOG, 0).frameOffset(0);
-
     private final DstlHandleReader reader = reader();
 
     DstlHandleReader reader() {
@@ -189,64 +188,6 @@ class DstlHandleReaderTest {
                 .deserializeError(DstlHandleReaderTest.class.getClassLoader());
     }
 
-    /** A file whose store fails on open, or on read and close. */
-    private static final class FailingHandle extends ByteStreamStateHandle {
-
-        private static final long serialVersionUID = 1L;
-
-        private final transient Exception failure;
-        private final boolean onOpen;
-
-        private FailingHandle(Exception failure, boolean onOpen) {
-            super("failing.seg", new byte[100]);
-            this.failure = failure;
-            this.onOpen = onOpen;
-        }
-
-        @Override
-        public Optional<byte[]> asBytesIfInMemory() {
-            return Optional.empty();
-        }
-
-        @Override
-        public FSDataInputStream openInputStream() throws IOException {
-            if (onOpen) {
-                throw thrown();
-            }
-            return new FSDataInputStream() {
-                @Override
-                public void seek(long position) {}
-
-                @Override
-                public long getPos() {
-                    return 0;
-                }
-
-                @Override
-                public int read() throws IOException {
-                    throw thrown();
-                }
-
-                @Override
-                public int read(byte[] target, int offset, int length) throws IOException {
-                    throw thrown();
-                }
-
-                @Override
-                public void close() throws IOException {
-                    throw thrown();
-                }
-            };
-        }
-
-        private IOException thrown() throws IOException {
-            if (failure instanceof IOException) {
-                throw (IOException) failure;
-            }
-            throw (RuntimeException) failure;
-        }
-    }
-
     @Test
     @Timeout(60)
     void framesOfOneSegmentAreReadFromOneStream() throws Exception {
@@ -271,48 +212,6 @@ class DstlHandleReaderTest {
             Thread.sleep(1);
         }
         assertThat(counting.closed).hasValue(1);
-    }
-
-    private static final class CountingHandle extends ByteStreamStateHandle {
-        private static final long serialVersionUID = 1L;
-        private final transient AtomicInteger closed = new AtomicInteger();
-        private int opened;
-
-        CountingHandle(byte[] segment) {
-            super("counting.seg", segment);
-        }
-
-        @Override
-        public FSDataInputStream openInputStream() throws IOException {
-            opened++;
-            FSDataInputStream stream = super.openInputStream();
-            return new FSDataInputStream() {
-                @Override
-                public void seek(long position) throws IOException {
-                    stream.seek(position);
-                }
-
-                @Override
-                public long getPos() throws IOException {
-                    return stream.getPos();
-                }
-
-                @Override
-                public int read() throws IOException {
-                    return stream.read();
-                }
-
-                @Override
-                public int read(byte[] target, int offset, int length) throws IOException {
-                    return stream.read(target, offset, length);
-                }
-
-                @Override
-                public void close() {
-                    closed.incrementAndGet();
-                }
-            };
-        }
     }
 
     @Test
@@ -342,30 +241,6 @@ class DstlHandleReaderTest {
         assertThat(read(handle("filesystem", KeyGroupRange.of(0, 8), places)))
                 .hasSize(3)
                 .containsOnly(opaque(4, "a"));
-    }
-
-    private static final class UnclosableHandle extends ByteStreamStateHandle {
-        private static final long serialVersionUID = 1L;
-
-        private UnclosableHandle(String name, byte[] content) {
-            super(name, content);
-        }
-
-        @Override
-        public Optional<byte[]> asBytesIfInMemory() {
-            return Optional.empty();
-        }
-
-        @Override
-        public FSDataInputStream openInputStream() throws IOException {
-            return new FSDataInputStreamWrapper(super.openInputStream()) {
-                @Override
-                public void close() throws IOException {
-                    super.close();
-                    throw new IOException("Connection reset while closing");
-                }
-            };
-        }
     }
 
     @Test

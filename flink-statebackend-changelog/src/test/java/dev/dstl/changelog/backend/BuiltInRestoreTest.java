@@ -23,34 +23,24 @@ import dev.dstl.changelog.contract.Delegate;
 import dev.dstl.changelog.contract.LogStorage;
 import dev.dstl.changelog.fixture.BuiltInChangelog;
 import dev.dstl.changelog.fixture.FakeJobManager;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.commons.io.FileUtils;
 import org.apache.flink.api.common.state.ReducingStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.core.execution.SavepointFormatType;
-import org.apache.flink.core.fs.CloseableRegistry;
-import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
-import org.apache.flink.runtime.state.TestTaskStateManager;
 import org.apache.flink.runtime.state.changelog.ChangelogStateBackendHandle;
-import org.apache.flink.runtime.state.changelog.ChangelogStateHandle;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
-import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
-import org.apache.flink.runtime.state.changelog.inmemory.InMemoryStateChangelogStorage;
 import org.apache.flink.runtime.state.internal.InternalMergingState;
-import org.apache.flink.streaming.api.operators.StreamOperatorStateHandler;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,71 +48,13 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Jobs move from Flink's built-in changelog to DSTL, and back. */
+/** Jobs move from Flink's built-in changelog to DSTL. */
 class BuiltInRestoreTest {
 
     private static final KeyGroupRange ALL = KeyGroupRange.of(0, TestTask.KEY_GROUPS - 1);
     private static final KeyGroupRange LOWER_HALF = KeyGroupRange.of(0, 3);
 
     @TempDir private Path directory;
-
-    /** How Flink's built-in changelog can be stored. */
-    enum BuiltInLog {
-        FILES {
-            @Override
-            StateChangelogStorage<?> create(Path directory) throws Exception {
-                return BuiltInChangelog.files(directory, new Configuration());
-            }
-        },
-        COMPRESSED_FILES {
-            @Override
-            StateChangelogStorage<?> create(Path directory) throws Exception {
-                Configuration configuration = new Configuration();
-                configuration.setString("state.changelog.dstl.dfs.compression.enabled", "true");
-                return BuiltInChangelog.files(directory, configuration);
-            }
-        },
-        /** Many change sets in a file, many files in a handle. */
-        PREEMPTIVE_FILES {
-            @Override
-            StateChangelogStorage<?> create(Path directory) throws Exception {
-                Configuration configuration = new Configuration();
-                configuration.setString("state.changelog.dstl.dfs.compression.enabled", "true");
-                configuration.setString(
-                        "state.changelog.dstl.dfs.preemptive-persist-threshold", "300 b");
-                return BuiltInChangelog.files(directory, configuration);
-            }
-        },
-        MEMORY {
-            @Override
-            StateChangelogStorage<?> create(Path directory) {
-                return new InMemoryStateChangelogStorage();
-            }
-
-            @Override
-            String identifier() {
-                return "memory";
-            }
-        },
-        /** DSTL's changelog under Flink's changelog state backend. */
-        OUR_SEGMENTS {
-            @Override
-            StateChangelogStorage<?> create(Path directory) {
-                return LogStorage.DSTL.create(directory);
-            }
-
-            @Override
-            String identifier() {
-                return "dstl";
-            }
-        };
-
-        abstract StateChangelogStorage<?> create(Path directory) throws Exception;
-
-        String identifier() {
-            return "filesystem";
-        }
-    }
 
     static Stream<Arguments> delegatesAndLogs() {
         return Stream.of(Delegate.HASHMAP, Delegate.ROCKSDB_INCREMENTAL)
@@ -138,7 +70,7 @@ class BuiltInRestoreTest {
             Delegate delegate, BuiltInLog log) throws Exception {
         FakeJobManager jobManager;
         Map<String, Object> contents;
-        try (TestTask task = builtIn(delegate, log, new FakeJobManager(), ALL, List.of())) {
+        try (TestTask task = log.start(directory, delegate, new FakeJobManager(), List.of())) {
             jobManager = task.jobManager;
             EveryState states = new EveryState(task);
             states.change(1, ALL);
@@ -149,7 +81,7 @@ class BuiltInRestoreTest {
             states.change(3, ALL);
             ChangelogStateBackendHandle handle = task.checkpoint(3);
             assertThat(handle.getMaterializedStateHandles()).isNotEmpty();
-            assertThat(storagesOf(handle)).containsExactly(log.identifier());
+            assertThat(BuiltInLog.storagesOf(handle)).containsExactly(log.identifier());
             if (log == BuiltInLog.PREEMPTIVE_FILES) {
                 assertThat(positionsOf(handle)).isGreaterThan(2 * filesOf(handle));
                 assertThat(filesOf(handle)).isGreaterThan(1);
@@ -160,13 +92,14 @@ class BuiltInRestoreTest {
             EveryState states = new EveryState(task);
             assertThat(states.contents(ALL)).isEqualTo(contents);
             states.change(4, ALL);
-            assertThat(storagesOf(task.checkpoint(4))).containsOnly(log.identifier(), "dstl");
+            assertThat(BuiltInLog.storagesOf(task.checkpoint(4)))
+                    .containsOnly(log.identifier(), "dstl");
             contents = states.contents(ALL);
         }
         try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
             assertThat(new EveryState(task).contents(ALL)).isEqualTo(contents);
             assertThat(task.materialize()).isTrue();
-            assertThat(storagesOf(task.checkpoint(5))).isEmpty();
+            assertThat(BuiltInLog.storagesOf(task.checkpoint(5))).isEmpty();
         }
         try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL, jobManager)) {
             assertThat(new EveryState(task).contents(ALL)).isEqualTo(contents);
@@ -179,7 +112,7 @@ class BuiltInRestoreTest {
             Delegate delegate, BuiltInLog log) throws Exception {
         FakeJobManager jobManager;
         Map<String, Object> contents;
-        try (TestTask task = builtIn(delegate, log, new FakeJobManager(), ALL, List.of())) {
+        try (TestTask task = log.start(directory, delegate, new FakeJobManager(), List.of())) {
             jobManager = task.jobManager;
             EveryState states = new EveryState(task);
             states.change(1, ALL);
@@ -187,7 +120,7 @@ class BuiltInRestoreTest {
             task.checkpoint(1);
             contents = states.contents(ALL);
         }
-        List<KeyedStateHandle> parts = new java.util.ArrayList<>();
+        List<KeyedStateHandle> parts = new ArrayList<>();
         Map<String, Object> found = new TreeMap<>();
         TreeSet<Object> timers = new TreeSet<>();
         for (KeyGroupRange part : List.of(KeyGroupRange.of(0, 3), KeyGroupRange.of(4, 7))) {
@@ -201,7 +134,7 @@ class BuiltInRestoreTest {
                             part,
                             cut(jobManager, part))) {
                 Map<String, Object> ofPart = new EveryState(task).contents(part);
-                timers.addAll((java.util.Collection<?>) ofPart.remove("timers"));
+                timers.addAll((Collection<?>) ofPart.remove("timers"));
                 found.putAll(ofPart);
                 parts.add(task.checkpoint(2));
             }
@@ -226,7 +159,7 @@ class BuiltInRestoreTest {
             throws Exception {
         FakeJobManager jobManager = new FakeJobManager();
         SortedSet<Long> left;
-        try (TestTask task = builtIn(Delegate.HASHMAP, log, jobManager, ALL, List.of())) {
+        try (TestTask task = log.start(directory, Delegate.HASHMAP, jobManager, List.of())) {
             for (int key = 0; key < EveryState.KEYS; key++) {
                 task.backend().setCurrentKey(key);
                 task.timers().add(TestTask.timer(key, 1000 + key));
@@ -240,7 +173,7 @@ class BuiltInRestoreTest {
             left = task.timerTimes();
             task.checkpoint(2);
         }
-        List<KeyedStateHandle> parts = new java.util.ArrayList<>();
+        List<KeyedStateHandle> parts = new ArrayList<>();
         SortedSet<Long> found = new TreeSet<>();
         for (KeyGroupRange part : List.of(LOWER_HALF, KeyGroupRange.of(4, 7))) {
             try (TestTask task =
@@ -277,52 +210,13 @@ class BuiltInRestoreTest {
 
     @ParameterizedTest
     @EnumSource(
-            value = Delegate.class,
-            names = {"HASHMAP", "ROCKSDB_INCREMENTAL"})
-    void canonicalSavepoint_isTheWayBackToFlinksOwnChangelog(Delegate delegate) throws Exception {
-        KeyedStateHandle savepoint;
-        Map<String, Object> contents;
-        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL)) {
-            EveryState states = new EveryState(task);
-            states.change(1, ALL);
-            task.materialize();
-            states.change(2, ALL);
-            savepoint = canonicalSavepoint(task, 7);
-            contents = states.contents(ALL);
-        }
-        goOnWithFlinksOwnChangelog(delegate, savepoint, contents);
-    }
-
-    @ParameterizedTest
-    @EnumSource(
-            value = Delegate.class,
-            names = {"HASHMAP", "ROCKSDB_INCREMENTAL"})
-    void nativeSavepoint_isAWayBackToFlinksOwnChangelogAsWell(Delegate delegate) throws Exception {
-        KeyedStateHandle savepoint;
-        Map<String, Object> contents;
-        try (TestTask task = TestTask.start(directory, delegate, LogStorage.DSTL)) {
-            EveryState states = new EveryState(task);
-            states.change(1, ALL);
-            savepoint =
-                    task.jobManager.acknowledge(
-                            7,
-                            TestTask.finish(
-                                    task.trigger(
-                                            7,
-                                            SavepointType.savepoint(SavepointFormatType.NATIVE))));
-            contents = states.contents(ALL);
-        }
-        goOnWithFlinksOwnChangelog(delegate, savepoint, contents);
-    }
-
-    @ParameterizedTest
-    @EnumSource(
             value = BuiltInLog.class,
             names = {"FILES", "MEMORY"})
     void mergedResults_whichOnlyTheJobsFunctionKnows_areRefusedWithTheWayOut(BuiltInLog log)
             throws Exception {
         FakeJobManager jobManager;
-        try (TestTask task = builtIn(Delegate.HASHMAP, log, new FakeJobManager(), ALL, List.of())) {
+        try (TestTask task =
+                log.start(directory, Delegate.HASHMAP, new FakeJobManager(), List.of())) {
             jobManager = task.jobManager;
             InternalMergingState<Integer, String, Long, Long, Long> sums = sums(task);
             for (String session : List.of("s1", "s2")) {
@@ -341,11 +235,10 @@ class BuiltInRestoreTest {
                 .hasMessageContaining("Take a canonical savepoint");
         assertThatThrownBy(
                         () ->
-                                builtIn(
+                                log.start(
+                                        directory,
                                         Delegate.HASHMAP,
-                                        log,
                                         new FakeJobManager(),
-                                        ALL,
                                         jobManager.latest()))
                 .as("Flink's own changelog, on the same checkpoint")
                 .isInstanceOf(NullPointerException.class);
@@ -355,7 +248,8 @@ class BuiltInRestoreTest {
     void windowsThatMoveWithoutBeingMerged_areRestored() throws Exception {
         FakeJobManager jobManager;
         try (TestTask task =
-                builtIn(Delegate.HASHMAP, BuiltInLog.FILES, new FakeJobManager(), ALL, List.of())) {
+                BuiltInLog.FILES.start(
+                        directory, Delegate.HASHMAP, new FakeJobManager(), List.of())) {
             jobManager = task.jobManager;
             InternalMergingState<Integer, String, Long, Long, Long> sums = sums(task);
             sums.setCurrentNamespace("s2");
@@ -371,90 +265,6 @@ class BuiltInRestoreTest {
             sums.setCurrentNamespace("s2");
             assertThat(sums.get()).isNull();
         }
-    }
-
-    @Test
-    void ourCheckpoint_isRefusedByFlinksOwnChangelog_notMisread() throws Exception {
-        FakeJobManager jobManager;
-        try (TestTask task = TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL)) {
-            jobManager = task.jobManager;
-            task.value(1).update("one");
-            assertThat(storagesOf(task.checkpoint(1))).containsExactly("dstl");
-        }
-        assertThat(
-                        jobManager.latest().stream()
-                                .map(ChangelogStateBackendHandle.class::cast)
-                                .flatMap(handle -> storagesOf(handle).stream()))
-                .as("the name by which Flink looks for a storage that reads it")
-                .doesNotContain("filesystem", "memory");
-    }
-
-    @Test
-    void truncatedFile_failsTheRestore_namingFileOffsetExpectedAndFound() throws Exception {
-        FakeJobManager jobManager = oneRecordInAFile();
-        Path file = onlyFile();
-        byte[] bytes = Files.readAllBytes(file);
-        Files.write(file, java.util.Arrays.copyOf(bytes, bytes.length - 3));
-        assertThatThrownBy(
-                        () ->
-                                TestTask.start(
-                                        directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager))
-                .hasMessageContaining("/" + file.getFileName() + ", byte ")
-                .hasMessageContaining("expected a state change of")
-                .hasMessageContaining("found the end of the file after")
-                .hasMessageContaining("Restore from another checkpoint or savepoint");
-        Files.write(file, bytes);
-        try (TestTask task =
-                TestTask.start(directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager)) {
-            assertThat(task.value(1).value()).as("nothing was lost").isEqualTo("one");
-        }
-    }
-
-    @Test
-    void missingFile_failsTheRestore_sayingWhichAndWhatToDo() throws Exception {
-        FakeJobManager jobManager = oneRecordInAFile();
-        Path file = onlyFile();
-        Files.delete(file);
-        assertThatThrownBy(
-                        () ->
-                                TestTask.start(
-                                        directory, Delegate.HASHMAP, LogStorage.DSTL, jobManager))
-                .hasMessageContaining(file.getFileName().toString())
-                .hasMessageContaining("is gone")
-                .hasMessageContaining("restore from another checkpoint or savepoint");
-    }
-
-    private FakeJobManager oneRecordInAFile() throws Exception {
-        try (TestTask task =
-                builtIn(Delegate.HASHMAP, BuiltInLog.FILES, new FakeJobManager(), ALL, List.of())) {
-            task.value(1).update("one");
-            task.checkpoint(1);
-            return task.jobManager;
-        }
-    }
-
-    private Path onlyFile() throws Exception {
-        List<Path> files =
-                FileUtils.listFiles(directory.resolve("built-in").toFile(), null, true).stream()
-                        .map(java.io.File::toPath)
-                        .collect(Collectors.toList());
-        assertThat(files).hasSize(1);
-        return files.get(0);
-    }
-
-    private static KeyedStateHandle canonicalSavepoint(TestTask task, long id) throws Exception {
-        return task.jobManager.acknowledge(
-                id,
-                TestTask.finish(
-                        StreamOperatorStateHandler.prepareCanonicalSavepoint(
-                                        task.backend(), new CloseableRegistry())
-                                .snapshot(
-                                        id,
-                                        0,
-                                        task.streams(id),
-                                        TestTask.options(
-                                                SavepointType.savepoint(
-                                                        SavepointFormatType.CANONICAL)))));
     }
 
     @SuppressWarnings("unchecked")
@@ -476,12 +286,6 @@ class BuiltInRestoreTest {
                 .collect(Collectors.toList());
     }
 
-    private static Set<String> storagesOf(ChangelogStateBackendHandle handle) {
-        return handle.getNonMaterializedStateHandles().stream()
-                .map(ChangelogStateHandle::getStorageIdentifier)
-                .collect(Collectors.toCollection(TreeSet::new));
-    }
-
     private static long positionsOf(ChangelogStateBackendHandle handle) {
         return positions(handle).count();
     }
@@ -497,45 +301,5 @@ class BuiltInRestoreTest {
                                 ((ChangelogStateHandleStreamImpl) log)
                                         .getHandlesAndOffsets().stream())
                 .map(position -> position.f0);
-    }
-
-    /**
-     * Continues as after a restore with {@code CLAIM}: checkpoints may share with the savepoint.
-     */
-    private void goOnWithFlinksOwnChangelog(
-            Delegate delegate, KeyedStateHandle savepoint, Map<String, Object> contents)
-            throws Exception {
-        FakeJobManager flink = new FakeJobManager();
-        Map<String, Object> changed;
-        try (TestTask task = builtIn(delegate, BuiltInLog.FILES, flink, ALL, List.of(savepoint))) {
-            EveryState states = new EveryState(task);
-            assertThat(states.contents(ALL)).isEqualTo(contents);
-            states.change(3, ALL);
-            changed = states.contents(ALL);
-            task.checkpoint(8);
-        }
-        assertThat(changed).isNotEqualTo(contents);
-        try (TestTask task = builtIn(delegate, BuiltInLog.FILES, flink, ALL, flink.latest())) {
-            assertThat(new EveryState(task).contents(ALL)).isEqualTo(changed);
-        }
-    }
-
-    private TestTask builtIn(
-            Delegate delegate,
-            BuiltInLog log,
-            FakeJobManager jobManager,
-            KeyGroupRange keyGroups,
-            List<KeyedStateHandle> restored)
-            throws Exception {
-        return TestTask.start(
-                directory,
-                BuiltInChangelog.over(TestTask.delegate(directory, delegate)),
-                TestTaskStateManager.builder()
-                        .setStateChangelogStorage(log.create(directory.resolve("built-in")))
-                        .build(),
-                TestTask.checkpoints(directory),
-                jobManager,
-                keyGroups,
-                restored);
     }
 }

@@ -25,8 +25,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -40,18 +38,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
-import org.apache.flink.api.common.state.ListStateDescriptor;
-import org.apache.flink.api.common.state.MapStateDescriptor;
-import org.apache.flink.api.common.state.StateDescriptor;
-import org.apache.flink.api.common.state.ValueStateDescriptor;
-import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
-import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
-import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
@@ -62,11 +52,6 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.StateBackend;
-import org.apache.flink.runtime.state.VoidNamespace;
-import org.apache.flink.runtime.state.VoidNamespaceSerializer;
-import org.apache.flink.runtime.state.internal.InternalListState;
-import org.apache.flink.runtime.state.internal.InternalMapState;
-import org.apache.flink.runtime.state.internal.InternalValueState;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -80,8 +65,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class IncrementalModelTest {
 
-    private static final int KEY_GROUPS = 6;
-    private static final int KEYS = 2_000;
     private static final int STEPS = 100;
 
     /** To files of earlier checkpoints, by those of all seeds. */
@@ -98,80 +81,17 @@ class IncrementalModelTest {
 
     @TempDir Path directory;
     @TempDir Path disks;
-
-    private static final class Model {
-        final Map<Integer, String> values = new HashMap<>();
-        final Map<Integer, List<String>> lists = new HashMap<>();
-        final Map<Integer, Map<String, String>> maps = new HashMap<>();
-
-        Model copy() {
-            Model copy = new Model();
-            copy.values.putAll(values);
-            lists.forEach((k, v) -> copy.lists.put(k, new ArrayList<>(v)));
-            maps.forEach((k, v) -> copy.maps.put(k, new HashMap<>(v)));
-            return copy;
-        }
-    }
-
-    private static final class Subtask {
-        final KeyGroupRange range;
-        final AbstractKeyedStateBackend<Integer> backend;
-        final InternalValueState<Integer, VoidNamespace, String> value;
-        final InternalListState<Integer, VoidNamespace, String> list;
-        final InternalMapState<Integer, VoidNamespace, String, String> map;
-
-        Subtask(
-                StateBackend stateBackend,
-                KeyGroupRange range,
-                Collection<KeyedStateHandle> from,
-                LocalStore local)
-                throws Exception {
-            this.range = range;
-            this.backend =
-                    KeyedBackends.create(
-                            stateBackend,
-                            IntSerializer.INSTANCE,
-                            KEY_GROUPS,
-                            range,
-                            from,
-                            new UnregisteredMetricsGroup(),
-                            local.environment());
-            value = state(new ValueStateDescriptor<>("value", Types.STRING));
-            list = state(new ListStateDescriptor<>("list", Types.STRING));
-            map = state(new MapStateDescriptor<>("map", Types.STRING, Types.STRING));
-            value.setCurrentNamespace(VoidNamespace.INSTANCE);
-            list.setCurrentNamespace(VoidNamespace.INSTANCE);
-            map.setCurrentNamespace(VoidNamespace.INSTANCE);
-        }
-
-        @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-        private <S> S state(StateDescriptor<?, ?> descriptor) throws Exception {
-            return (S) backend.getOrCreateKeyedState(VoidNamespaceSerializer.INSTANCE, descriptor);
-        }
-    }
-
-    private static final class Pending {
-        final Model model;
-        final List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> snapshots = new ArrayList<>();
-        final List<CompletableFuture<Void>> writing = new ArrayList<>();
-        boolean acknowledged;
-
-        Pending(Model model) {
-            this.model = model;
-        }
-    }
-
     private Random random;
     private CheckpointStore store;
-    private Model model = new Model();
-    private Model completedModel = new Model();
+    private ModelState model = new ModelState();
+    private ModelState completedModel = new ModelState();
     private long completedId;
-    private List<Subtask> subtasks = new ArrayList<>();
+    private List<KeyedSubtask> subtasks = new ArrayList<>();
     private Map<KeyGroupRange, LocalStore> localStores = new HashMap<>();
-    private final TreeMap<Long, Pending> pending = new TreeMap<>();
+    private final TreeMap<Long, PendingCheckpoint> pending = new TreeMap<>();
 
     /** Checkpoints of whose completion a task hears after the next one has begun. */
-    private final Map<Subtask, Long> late = new LinkedHashMap<>();
+    private final Map<KeyedSubtask, Long> late = new LinkedHashMap<>();
 
     private boolean full;
     private long nextId = 1;
@@ -193,7 +113,7 @@ class IncrementalModelTest {
                 case 1:
                 case 2:
                 case 3:
-                    operate(800);
+                    model.change(800, subtasks, random);
                     break;
                 case 4:
                 case 5:
@@ -232,7 +152,7 @@ class IncrementalModelTest {
                     .allMatch(file -> file.toString().contains("chk_" + completedId));
         }
         crash();
-        verify();
+        model.verify(subtasks);
         dispose();
     }
 
@@ -269,7 +189,7 @@ class IncrementalModelTest {
         for (int i = 0; i < parallelism; i++) {
             KeyGroupRange range =
                     KeyGroupRangeAssignment.computeKeyGroupRangeForOperatorIndex(
-                            KEY_GROUPS, parallelism, i);
+                            KeyedSubtask.KEY_GROUPS, parallelism, i);
             List<KeyedStateHandle> parts = new ArrayList<>();
             for (KeyedStateHandle handle : handles) {
                 KeyedStateHandle part = handle.getIntersection(range);
@@ -290,7 +210,7 @@ class IncrementalModelTest {
     }
 
     /** As Flink does: from the local copy, if that fails from the checkpoint. */
-    private Subtask start(KeyGroupRange range, List<KeyedStateHandle> parts, LocalStore local)
+    private KeyedSubtask start(KeyGroupRange range, List<KeyedStateHandle> parts, LocalStore local)
             throws Exception {
         if (random.nextInt(4) == 0) {
             local.restartProcess();
@@ -304,8 +224,8 @@ class IncrementalModelTest {
                             && random.nextInt(6) == 0
                             && damage(LocalStore.directory(copy));
             try {
-                Subtask subtask =
-                        new Subtask(backend(), range, Collections.singletonList(copy), local);
+                KeyedSubtask subtask =
+                        new KeyedSubtask(backend(), range, Collections.singletonList(copy), local);
                 assertThat(damaged).as("was damaged").isFalse();
                 LOCAL_RESTORES.incrementAndGet();
                 return subtask;
@@ -317,7 +237,7 @@ class IncrementalModelTest {
                 local.abort(completedId);
             }
         }
-        return new Subtask(backend(), range, parts, local);
+        return new KeyedSubtask(backend(), range, parts, local);
     }
 
     private boolean damage(Path copy) throws IOException {
@@ -351,10 +271,10 @@ class IncrementalModelTest {
 
     private void crash() throws Exception {
         for (long id : new ArrayList<>(pending.keySet())) {
-            Pending one = pending.remove(id);
-            finish(one);
+            PendingCheckpoint one = pending.remove(id);
+            one.finish();
             if (!one.acknowledged) {
-                discard(one);
+                one.discard();
             }
             store.abort(id);
             localStores.values().forEach(local -> local.abort(id));
@@ -362,13 +282,13 @@ class IncrementalModelTest {
         dispose();
         model = completedModel.copy();
         start(store.completed());
-        verify();
+        model.verify(subtasks);
     }
 
     private void trigger() throws Exception {
         long id = nextId++;
-        Pending one = new Pending(model.copy());
-        for (Subtask subtask : subtasks) {
+        PendingCheckpoint one = new PendingCheckpoint(model.copy());
+        for (KeyedSubtask subtask : subtasks) {
             RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot =
                     KeyedBackends.checkpoint(
                             subtask.backend,
@@ -379,38 +299,17 @@ class IncrementalModelTest {
             one.writing.add(CompletableFuture.runAsync(snapshot));
         }
         pending.put(id, one);
-        for (Map.Entry<Subtask, Long> completed : late.entrySet()) {
+        for (Map.Entry<KeyedSubtask, Long> completed : late.entrySet()) {
             completed.getKey().backend.notifyCheckpointComplete(completed.getValue());
         }
         late.clear();
     }
 
-    private static void finish(Pending one) {
-        one.writing.forEach(CompletableFuture::join);
-    }
-
-    private static List<KeyedStateHandle> handles(Pending one) throws Exception {
-        List<KeyedStateHandle> handles = new ArrayList<>();
-        for (RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot : one.snapshots) {
-            KeyedStateHandle handle = snapshot.get().getJobManagerOwnedSnapshot();
-            if (handle != null) {
-                handles.add(handle);
-            }
-        }
-        return handles;
-    }
-
-    private static void discard(Pending one) throws Exception {
-        for (RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot : one.snapshots) {
-            snapshot.get().discardState();
-        }
-    }
-
     private void acknowledge(long id) throws Exception {
-        Pending one = pending.get(id);
+        PendingCheckpoint one = pending.get(id);
         if (!one.acknowledged) {
-            finish(one);
-            List<KeyedStateHandle> handles = handles(one);
+            one.finish();
+            List<KeyedStateHandle> handles = one.handles();
             for (KeyedStateHandle handle : handles) {
                 if (handle instanceof IncrementalRemoteKeyedStateHandle) {
                     ((IncrementalRemoteKeyedStateHandle) handle)
@@ -438,7 +337,7 @@ class IncrementalModelTest {
         completedId = id;
         localStores.values().forEach(local -> local.confirm(id));
         assertThat(store.filesOnDisk()).containsAll(CheckpointStore.files(store.completed()));
-        for (Subtask subtask : subtasks) {
+        for (KeyedSubtask subtask : subtasks) {
             int fate = random.nextInt(8);
             if (fate == 0) {
                 LOST.incrementAndGet();
@@ -452,99 +351,19 @@ class IncrementalModelTest {
     }
 
     private void abort(long id) throws Exception {
-        Pending one = pending.remove(id);
-        finish(one);
+        PendingCheckpoint one = pending.remove(id);
+        one.finish();
         if (one.acknowledged) {
             store.abort(id);
         } else {
             // What comes too late is registered nowhere, and its receiver discards it.
-            discard(one);
+            one.discard();
         }
         localStores.values().forEach(local -> local.abort(id));
         if (random.nextInt(4) > 0) {
-            for (Subtask subtask : subtasks) {
+            for (KeyedSubtask subtask : subtasks) {
                 subtask.backend.notifyCheckpointAborted(id);
             }
         }
-    }
-
-    private Subtask select(int key) {
-        int keyGroup = KeyGroupRangeAssignment.assignToKeyGroup(key, KEY_GROUPS);
-        for (Subtask subtask : subtasks) {
-            if (subtask.range.contains(keyGroup)) {
-                subtask.backend.setCurrentKey(key);
-                return subtask;
-            }
-        }
-        throw new IllegalStateException("No subtask for key group " + keyGroup);
-    }
-
-    private void operate(int operations) throws Exception {
-        // Some keys only, so that some partitions stay as they are.
-        int first = random.nextInt(KEYS);
-        for (int i = 0; i < operations; i++) {
-            int key = (first + random.nextInt(KEYS / 4)) % KEYS;
-            Subtask subtask = select(key);
-            switch (random.nextInt(8)) {
-                case 0:
-                    subtask.value.clear();
-                    model.values.remove(key);
-                    break;
-                case 1:
-                    subtask.map.clear();
-                    model.maps.remove(key);
-                    break;
-                case 2:
-                    String element = text(30);
-                    subtask.list.add(element);
-                    model.lists.computeIfAbsent(key, k -> new ArrayList<>()).add(element);
-                    break;
-                case 3:
-                    // Enough of them for several buckets.
-                    int mapKey = key % 16;
-                    subtask = select(mapKey);
-                    for (int j = 0; j < 20; j++) {
-                        putInMap(subtask, mapKey, "user key " + random.nextInt(500));
-                    }
-                    break;
-                case 4:
-                    putInMap(subtask, key, "user key " + random.nextInt(5));
-                    break;
-                default:
-                    String text = text(random.nextInt(200) == 0 ? 20_000 : 400);
-                    subtask.value.update(text);
-                    model.values.put(key, text);
-            }
-        }
-    }
-
-    private void putInMap(Subtask subtask, int key, String userKey) throws Exception {
-        String text = text(20);
-        subtask.map.put(userKey, text);
-        model.maps.computeIfAbsent(key, k -> new HashMap<>()).put(userKey, text);
-    }
-
-    private String text(int longest) {
-        char[] chars = new char[random.nextInt(longest)];
-        Arrays.fill(chars, (char) ('a' + random.nextInt(26)));
-        return new String(chars);
-    }
-
-    private void verify() throws Exception {
-        for (int key = 0; key < KEYS; key++) {
-            Subtask subtask = select(key);
-            assertThat(subtask.value.value()).isEqualTo(model.values.get(key));
-            assertThat(subtask.list.get()).isEqualTo(model.lists.get(key));
-            Map<String, String> map = new HashMap<>();
-            for (Map.Entry<String, String> entry : subtask.map.entries()) {
-                assertThat(map.put(entry.getKey(), entry.getValue())).isNull();
-            }
-            assertThat(map).isEqualTo(model.maps.getOrDefault(key, Collections.emptyMap()));
-        }
-        long values = 0;
-        for (Subtask subtask : subtasks) {
-            values += subtask.backend.getKeysAndNamespaces("value").count();
-        }
-        assertThat(values).isEqualTo(model.values.size());
     }
 }

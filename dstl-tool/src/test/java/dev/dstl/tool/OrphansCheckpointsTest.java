@@ -105,19 +105,7 @@ class OrphansCheckpointsTest extends ToolTest {
     /** A later release may write segments under names that this one does not know. */
     @Test
     void aCheckpointThatNeedsFilesOfOtherNames_deletesNothing() throws Exception {
-        ChangelogStateHandleStreamImpl merged =
-                new ChangelogStateHandleStreamImpl(
-                        List.of(
-                                Tuple2.of(
-                                        new FileStateHandle(
-                                                new org.apache.flink.core.fs.Path(
-                                                        "s3://bucket/merged.log"),
-                                                1),
-                                        12L)),
-                        KeyGroupRange.of(0, 15),
-                        1,
-                        1,
-                        "dstl");
+        ChangelogStateHandleStreamImpl merged = handle("s3://bucket/merged.log", 12, "dstl");
         WrittenCheckpoint.of(checkpoints(), 8, merged);
 
         dstl("orphans", basePath(), "--checkpoints", checkpoints(), "--delete")
@@ -128,19 +116,7 @@ class OrphansCheckpointsTest extends ToolTest {
 
     @Test
     void aCheckpointOfFlinksChangelog_isNoReasonToRefuse() throws Exception {
-        ChangelogStateHandleStreamImpl builtIn =
-                new ChangelogStateHandleStreamImpl(
-                        List.of(
-                                Tuple2.of(
-                                        new FileStateHandle(
-                                                new org.apache.flink.core.fs.Path(
-                                                        "s3://bucket/builtin"),
-                                                1),
-                                        0L)),
-                        KeyGroupRange.of(0, 15),
-                        1,
-                        1,
-                        "filesystem");
+        ChangelogStateHandleStreamImpl builtIn = handle("s3://bucket/builtin", 0, "filesystem");
         WrittenCheckpoint.of(checkpoints(), 8, builtIn);
         WrittenCheckpoint.withoutChangelog(checkpoints(), 9);
 
@@ -284,5 +260,19 @@ class OrphansCheckpointsTest extends ToolTest {
 
         assertThat(run.out()).contains("checkpoints  2");
         assertThat(other).exists();
+    }
+
+    /** Returns a changelog of one frame. */
+    private static ChangelogStateHandleStreamImpl handle(
+            String file, long frameOffset, String storageId) {
+        return new ChangelogStateHandleStreamImpl(
+                List.of(
+                        Tuple2.of(
+                                new FileStateHandle(new org.apache.flink.core.fs.Path(file), 1),
+                                frameOffset)),
+                KeyGroupRange.of(0, 15),
+                1,
+                1,
+                storageId);
     }
 }

@@ -139,7 +139,7 @@ final class OrderRun {
         restored.add(Paths.get(URI.create(checkpoint.path())), mode);
     }
 
-    /** Submits a job that restores a savepoint, or a checkpoint that does not count as one. */
+    /** Submits a job that restores a savepoint. */
     void submitFrom(String path, RestoreMode mode) throws Exception {
         submitRestored(path, mode);
         restored.addSavepoint();

@@ -47,9 +47,7 @@ class BaseUploadFaultsTest {
     @Test
     void interruptedMaterialization_isNoFailure_andTheNextOneFollows() throws Exception {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 10_000, 0));
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
 
         materializer.cancelRunning();
         task.uploads.triggerAll();
@@ -68,9 +66,7 @@ class BaseUploadFaultsTest {
                         upload -> {
                             throw new OutOfMemoryError("unable to create native thread");
                         });
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
 
         assertThat(task.failed()).isEqualTo(1);
         assertThat(task.clock.getActiveScheduledTasks()).hasSize(1);
@@ -80,9 +76,7 @@ class BaseUploadFaultsTest {
     void uploadThatDiesOfAFatalError_isAFailure_andTheNextOneFollows() throws Exception {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 10_000, 3));
         task.streams.fatal = true;
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
         task.uploads.triggerAll();
         task.mailbox.runNext();
         assertThat(task.failed()).isEqualTo(1);
@@ -100,9 +94,7 @@ class BaseUploadFaultsTest {
     void threadThatDiesOfAFatalError_isAFailure_andTheNextOneFollows() throws Exception {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 10_000, 3));
         task.clock.fatalToWatch = true;
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
         try {
             task.uploads.triggerAll();
         } catch (ThreadDeath expected) {
@@ -117,12 +109,8 @@ class BaseUploadFaultsTest {
     void uploadThatHangsForever_isAFailure_andTheNextOneFollows() throws Exception {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 10_000, 3));
         task.streams.hangOnce();
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
-        Thread upload = new Thread(task.uploads::triggerAll);
-        upload.start();
-        task.streams.awaitHanging();
+        task.begin(materializer);
+        Thread upload = task.uploadUntilItHangs();
         task.clock.triggerScheduledTasks();
         task.mailbox.runNext();
         assertThat(task.failed()).isEqualTo(1);
@@ -146,12 +134,8 @@ class BaseUploadFaultsTest {
         Materializer materializer = task.materializer(new MaterializationSettings(false, 0, 3));
         task.streams.hangOnce();
         task.streams.progressFirst = true;
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
-        Thread upload = new Thread(task.uploads::triggerAll);
-        upload.start();
-        task.streams.awaitHanging();
+        task.begin(materializer);
+        Thread upload = task.uploadUntilItHangs();
         task.clock.triggerScheduledTasks();
         assertThat(task.mailbox.size()).isZero();
         task.streams.answer();
@@ -168,12 +152,8 @@ class BaseUploadFaultsTest {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 10_000, 3));
         task.streams.hangOnce();
         task.streams.progressFirst = true;
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
-        Thread upload = new Thread(task.uploads::triggerAll);
-        upload.start();
-        task.streams.awaitHanging();
+        task.begin(materializer);
+        Thread upload = task.uploadUntilItHangs();
         task.clock.fatalToWatch = true;
         task.clock.triggerScheduledTasks();
         task.clock.fatalToWatch = false;
@@ -189,9 +169,7 @@ class BaseUploadFaultsTest {
     @Test
     void uploadThatHasEnded_isNotGivenUp_howeverLongTheTaskIsBusy() throws Exception {
         Materializer materializer = task.materializer(new MaterializationSettings(false, 0, 3));
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
         task.uploads.triggerAll();
 
         task.clock.triggerScheduledTasks();
@@ -208,12 +186,8 @@ class BaseUploadFaultsTest {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 10_000, 3));
         task.streams.hangOnce();
         task.streams.closedBetweenCalls = true;
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
-        Thread upload = new Thread(task.uploads::triggerAll);
-        upload.start();
-        task.streams.awaitHanging();
+        task.begin(materializer);
+        Thread upload = task.uploadUntilItHangs();
         CompletableFuture<Runnable> interrupting = new CompletableFuture<>();
         Thread interrupt = new Thread(() -> interrupting.join().run());
         task.interrupts = interrupting::complete;
@@ -242,9 +216,7 @@ class BaseUploadFaultsTest {
         Materializer materializer =
                 task.materializer(new MaterializationSettings(true, 10_000, 3), oneThread);
         task.streams.hangOnce();
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
         task.streams.awaitHanging();
 
         task.clock.triggerScheduledTasks();

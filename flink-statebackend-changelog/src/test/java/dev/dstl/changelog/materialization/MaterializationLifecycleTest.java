@@ -45,9 +45,7 @@ class MaterializationLifecycleTest {
     void changelog_isToldTheSizeOfEachNewBase() throws Exception {
         Materializer materializer = task.materializer(new MaterializationSettings(false, 0, 3));
         assertThat(task.changelog().baseBytes()).isZero();
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
         task.uploads.triggerAll();
         task.mailbox.runNext();
 
@@ -62,9 +60,7 @@ class MaterializationLifecycleTest {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 10_000, 3));
         InMemoryChangelogWriter writer = task.changelog();
         task.streams.fatal = true;
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
         SequenceNumber end = writer.nextSequenceNumber();
         assertThat(writer.marks()).containsExactly(writer.initialSequenceNumber(), end);
         task.uploads.triggerAll();

@@ -87,9 +87,7 @@ class MaterializationScheduleTest {
             throws Exception {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 10_000, 3));
         task.streams.fatal = true;
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
         task.uploads.triggerAll();
         task.clock.refuseTimers(1);
         task.mailbox.runNext();
@@ -113,10 +111,7 @@ class MaterializationScheduleTest {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 10_000, 3));
         task.clock.refuseTimers(1);
         materializer.start();
-        task.update();
-
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
         materializer.checkpointBegun();
         assertThat(task.clock.getActiveScheduledTasks()).as("it runs").isEmpty();
         task.uploads.triggerAll();
@@ -143,10 +138,7 @@ class MaterializationScheduleTest {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 0, 3));
         materializer.start();
         assertThat(task.clock.getActiveScheduledTasks()).isEmpty();
-        task.update();
-
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
         task.uploads.triggerAll();
         task.mailbox.runNext();
 

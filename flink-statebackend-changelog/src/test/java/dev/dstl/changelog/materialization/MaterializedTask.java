@@ -94,6 +94,21 @@ final class MaterializedTask implements AutoCloseable {
         job.value.update("v");
     }
 
+    /** Changes the state and begins its materialization, whose upload then waits to be run. */
+    void begin(Materializer materializer) throws Exception {
+        update();
+        materializer.trigger();
+        mailbox.runNext();
+    }
+
+    /** Runs the upload that waits on a thread of its own, which hangs when this returns. */
+    Thread uploadUntilItHangs() throws Exception {
+        Thread upload = new Thread(uploads::triggerAll);
+        upload.start();
+        streams.awaitHanging();
+        return upload;
+    }
+
     InMemoryChangelogWriter changelog() {
         return (InMemoryChangelogWriter) job.log.writer();
     }

@@ -43,9 +43,7 @@ class MaterializerCloseTest {
     @Test
     void closed_neitherStartsNorAppliesAnything() throws Exception {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 10, 3));
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
 
         materializer.close();
         materializer.close();
@@ -62,9 +60,7 @@ class MaterializerCloseTest {
     @Test
     void endedTask_isNotDisturbedByAnUploadThatEndsLater() throws Exception {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 10, 0));
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
         task.mailbox.close();
 
         task.uploads.triggerAll();
@@ -109,9 +105,7 @@ class MaterializerCloseTest {
     @Test
     void closedAfterTheUpload_deletesIt_thoughTheTaskNeverHearsOfIt() throws Exception {
         Materializer materializer = task.materializer(new MaterializationSettings(true, 10, 3));
-        task.update();
-        materializer.trigger();
-        task.mailbox.runNext();
+        task.begin(materializer);
         task.uploads.triggerAll();
 
         materializer.close();
